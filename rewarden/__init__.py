@@ -1,0 +1,1 @@
+"""Verifiers and rewards for RLVR: the contract, the clients and the rewards."""

@@ -1,0 +1,46 @@
+"""What a service counts, for Prometheus. One registry an app, so that two can share a process."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rewarden.contracts import Verdict
+
+
+class Metrics:
+    """Counters of one service."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._verdicts = Counter(
+            "rewarden_verdicts", "Verdicts given.", ["verifier", "outcome"], registry=self._registry
+        )
+        self._cached = Counter(
+            "rewarden_verdicts_cached",
+            "Verdicts that an earlier check of the same answer decided.",
+            ["verifier"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "rewarden_chunk_seconds",
+            "Time to verify one chunk of samples.",
+            ["verifier"],
+            registry=self._registry,
+        )
+
+    def count(self, verifier: str, verdicts: Sequence[Verdict], seconds: float) -> None:
+        """Count one chunk."""
+        for outcome, number in Tally(verdict.outcome for verdict in verdicts).items():
+            self._verdicts.labels(verifier, outcome.value).inc(number)
+        self._cached.labels(verifier).inc(sum(verdict.cached for verdict in verdicts))
+        self._seconds.labels(verifier).observe(seconds)
+
+    def exposition(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self._registry)

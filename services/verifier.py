@@ -1,0 +1,73 @@
+"""What a verifier is, and the one place where its faults are caught.
+
+A verifier core is a class with the members of `Verifier`. It knows nothing of HTTP or Redis, and
+it answers every sample with a verdict. Should it raise all the same, `judge` narrows the fault
+down to the sample that causes it: that one becomes `verifier_error`, its neighbours are unharmed.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rewarden.contracts import Outcome, Sample, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+logger = logging.getLogger(__name__)
+
+SpecT = TypeVar("SpecT", bound=BaseModel)
+
+
+class Verifier(Protocol):
+    """One way to check completions. `services.registry` names every implementation."""
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    """Changes whenever the same sample may get another verdict."""
+    spec_model: ClassVar[type[BaseModel]]
+    chunk_size: ClassVar[int]
+    """How many samples make one unit of work: many where a check is cheap, few where it is not."""
+
+    async def start(self) -> None:
+        """Get ready: processes, connections, imports. Called once, before any `verify`."""
+        ...
+
+    async def verify(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """Judge `samples`: one verdict each, in their order. Must not block the event loop."""
+        ...
+
+    async def close(self) -> None:
+        """Give back what `start` took."""
+        ...
+
+
+def read_spec(model: type[SpecT], sample: Sample) -> SpecT | str:
+    """Validate the sample's spec, or say in a sentence what is wrong with it and where."""
+    try:
+        return model.model_validate(sample.spec)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "spec"
+        return f"spec is not valid at '{place}': {first['msg']}"
+    except RecursionError:
+        return "spec is nested too deeply"
+
+
+async def judge(verifier: Verifier, samples: Sequence[Sample]) -> list[Verdict]:
+    """Run the verifier on one chunk; whatever happens, return a verdict for every sample."""
+    try:
+        verdicts = await verifier.verify(samples)
+        if len(verdicts) == len(samples):
+            return verdicts
+        logger.error("%s: %d verdicts for %d samples", verifier.name, len(verdicts), len(samples))
+    except Exception:
+        logger.exception("%s failed on a chunk of %d", verifier.name, len(samples))
+    if len(samples) == 1:
+        reason = f"The {verifier.name} verifier failed on this sample; its log has the cause."
+        return [Verdict.of(samples[0], Outcome.VERIFIER_ERROR, reason, verifier=verifier.name)]
+    half = len(samples) // 2
+    return [*await judge(verifier, samples[:half]), *await judge(verifier, samples[half:])]

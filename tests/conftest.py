@@ -1,0 +1,49 @@
+"""Real parts for the tests: a Redis server of their own, a verifier that does as it is told.
+
+A test that needs Redis or Docker is skipped, saying what is missing, where it cannot be had.
+`REWARDEN_TEST_REQUIRE=redis,docker` turns such a skip into a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def _missing(what: str, why: str) -> None:
+    if what in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
+        pytest.fail(f"{what} is required here: {why}")
+    pytest.skip(f"needs {what}: {why}")
+
+
+@pytest.fixture(scope="session")
+def redis_program() -> str:
+    program = shutil.which("redis-server")
+    if program is None:
+        _missing("redis", "no redis-server on PATH")
+    return str(program)
+
+
+@pytest.fixture
+def redis_server(redis_program: str, tmp_path: Path) -> Iterator[RedisServer]:
+    with RedisServer(redis_program, tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> None:
+    if shutil.which("docker") is None:
+        _missing("docker", "no docker client on PATH")
+    seen = subprocess.run(["docker", "info"], capture_output=True, text=True, check=False)
+    if seen.returncode:
+        _missing("docker", f"no engine answers: {seen.stderr.strip()[:200]}")
