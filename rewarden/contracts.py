@@ -4,7 +4,8 @@ Models are frozen and closed. A batch keeps its length and its order everywhere;
 echoed, so two samples may share one. The version of the contract is the `/v1` in the path and
 `CONTRACT_VERSION` in a queue message.
 
-Text never carries a lone surrogate: UTF-8 cannot, so each becomes U+FFFD on the way in.
+Text never holds a lone surrogate, because UTF-8 cannot: the models refuse one, and what takes
+text from outside (a service, the rewards) puts U+FFFD in its place first, with `mended`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 CONTRACT_VERSION: Final = 1
 MAX_SAMPLES: Final = 4_096
@@ -70,14 +71,19 @@ _FIXED_SCORE: Final[dict[Outcome, float | None]] = {
 }
 
 
-def without_surrogates(value: object) -> object:
-    """Replace each lone surrogate of a text by U+FFFD; leave anything else as it is."""
-    if isinstance(value, str) and not value.isascii():
+def mended(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return `value` with each lone surrogate of its texts replaced by U+FFFD."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mended(item) for item in value]
     return value
 
 
-Text = Annotated[str, BeforeValidator(without_surrogates)]
 VerifierName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
 """Also a part of Redis keys and of metric labels, hence the narrow alphabet."""
 
@@ -91,18 +97,18 @@ class ChatMessage(_Contract):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    role: Text
-    content: Text | None = None
+    role: str
+    content: str | None = None
 
 
 class Sample(_Contract):
     """One completion to be checked, and what it is to be checked against."""
 
-    id: Text | None = None
+    id: str | None = None
     """Echoed in the verdict. Need not be unique: position is what pairs the two."""
     verifier: VerifierName | None = None
     """Needed at the gateway and in the queue; a single service fills in its own."""
-    completion: Text | list[ChatMessage]
+    completion: str | list[ChatMessage]
     """The model's text, or chat messages of which the last assistant one counts."""
     spec: dict[str, Any] = Field(default_factory=dict)
     """The verifier's own input, such as the gold answer; `/v1/spec` of a service has its schema."""

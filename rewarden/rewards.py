@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from rewarden.client import TIMEOUT_SECONDS, Client
-from rewarden.contracts import Outcome, Sample, Verdict, VerifierName
+from rewarden.contracts import Outcome, Sample, Verdict, VerifierName, mended
 from rewarden.errors import ConfigurationError, RewardenError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Rewards:
             Sample.model_validate(
                 {
                     "verifier": term.verifier,
-                    "completion": completion,
+                    "completion": mended(completion),
                     "spec": term.spec
                     | {key: columns[column][i] for key, column in term.columns.items()},
                 }

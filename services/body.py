@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fastapi import HTTPException
 from pydantic import ValidationError
 
-from rewarden.contracts import MAX_REQUEST_BYTES, VerifyRequest, without_surrogates
+from rewarden.contracts import MAX_REQUEST_BYTES, VerifyRequest, mended
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -46,23 +46,20 @@ def _validate(body: bytes) -> VerifyRequest:
         # The fast parser refuses lone surrogates, which one bad completion brings to a whole
         # batch; the standard library reads them.
         try:
-            return VerifyRequest.model_validate(_mended(json.loads(body)))
+            return VerifyRequest.model_validate(mended(json.loads(body)))
         except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
             raise error from None
-
-
-def _mended(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, dict):
-        return {without_surrogates(key): _mended(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    return without_surrogates(value)
 
 
 def _places(error: ValidationError) -> list[dict[str, Any]]:
     """FastAPI's own shape, without the input: it may be large, and is the caller's to keep."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return [
-        {"loc": ["body", *place["loc"]], "msg": place["msg"], "type": place["type"]}
+        {"loc": ["body", *_names(place["loc"])], "msg": place["msg"], "type": place["type"]}
         for place in found[:MAX_ERRORS]
     ]
+
+
+def _names(place: tuple[int | str, ...]) -> list[int | str]:
+    """Leave out what pydantic says of a union's members: `str`, `list[ChatMessage]`."""
+    return [part for part in place if part not in {"str", "list[ChatMessage]"}]

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 class RedisServer:
     """Runs between `__enter__` and `__exit__`; may be killed and started again in between."""
 
-    def __init__(self, program: str, folder: Path) -> None:
+    def __init__(self, program: str, folder: Path, fsync: str = "always") -> None:
         self._program = program
         self._folder = folder
+        self._fsync = fsync
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self._port}/0"
@@ -32,7 +33,7 @@ class RedisServer:
 
     def start(self) -> None:
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
-        options += ["--save", "", "--appendonly", "yes", "--appendfsync", "always"]
+        options += ["--save", "", "--appendonly", "yes", "--appendfsync", self._fsync]
         self._process = subprocess.Popen(
             [self._program, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -44,7 +44,10 @@ async def post(client: httpx.AsyncClient, body: object) -> httpx.Response:
 @pytest.mark.parametrize(
     ("body", "place"),
     [
-        ({"samples": [{"completion": "4"}, {"completion": 4}]}, ["body", "samples", 1]),
+        (
+            {"samples": [{"completion": "4"}, {"completion": 4}]},
+            ["body", "samples", 1, "completion"],
+        ),
         ({"samples": [{"spec": {}}]}, ["body", "samples", 0, "completion"]),
         ({"samples": [{"completion": "", "spec": []}]}, ["body", "samples", 0, "spec"]),
         ({"samples": [{"completion": "", "gold": "4"}]}, ["body", "samples", 0, "gold"]),

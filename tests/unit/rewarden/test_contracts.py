@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from rewarden import errors
-from rewarden.contracts import Outcome, Sample, Verdict, VerifyRequest
+from rewarden.contracts import Outcome, Sample, Verdict, VerifyRequest, mended
 
 UNSCORED = {Outcome.UNDECIDED, Outcome.BAD_SPEC, Outcome.VERIFIER_ERROR, Outcome.EXPIRED}
 
@@ -71,12 +71,13 @@ def test_the_last_assistant_message_counts(completion: object, text: str) -> Non
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=20))
-def test_no_text_keeps_a_lone_surrogate(text: str) -> None:
-    kept = Sample(completion=text, id=text)
-    kept.text.encode()
-    assert kept.id == kept.text
+def test_mended_text_can_be_written_and_is_otherwise_as_it_was(text: str) -> None:
+    kept: str = mended(text)
+    kept.encode()
     if all(not 0xD800 <= ord(character) <= 0xDFFF for character in text):
-        assert kept.text == text
+        assert kept == text
+    assert mended({"a": [text, ("b", 1, None)]}) == {"a": [kept, ["b", 1, None]]}
+    assert Sample(completion=kept).text == kept
 
 
 def test_verifier_names_cannot_break_out_of_a_key() -> None:

@@ -212,3 +212,9 @@ def test_conversations_are_completions_too(scripted: Any) -> None:
     rewards, script = scripted(lambda *_: Outcome.CORRECT)
     rewards.score([[{"role": "assistant", "content": "4"}]], {"gold": ["4"]})
     assert script.batches[0][0].text == "4"
+
+
+def test_a_completion_that_utf8_cannot_write_is_checked_all_the_same(scripted: Any) -> None:
+    rewards, script = scripted(lambda *_: Outcome.CORRECT)
+    rewards.score(["4\ud800", [{"role": "assistant", "content": "\udfff"}]], {"gold": ["4"] * 2})
+    assert [sample.text for sample in script.batches[0][:2]] == ["4\ufffd", "\ufffd"]

@@ -1,0 +1,1 @@
+"""Check whether a completion has the shape that was asked for."""

@@ -1,0 +1,1 @@
+"""Check whether the final answer of a completion is the gold answer."""

@@ -1,0 +1,101 @@
+"""Read the end of a text: its last line, its last sentence, and the value it ends with.
+
+Every function takes and returns offsets into the whole text. A value at the end is only the
+answer if the text says so ("the total is 42", "x = 5"): a problem that is repeated, or a number in
+passing, is not. `is_stated` draws that line, and draws it narrowly.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+Span = tuple[int, int]
+
+MAX_SENTENCE_CHARS: Final = 400
+_PUNCTUATION: Final = " \t\r\n.。!,;:*"
+_BREAKS = (". ", "! ", "? ", "\n", "。", "\uff01", "\uff1f")
+_WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+_LETTER = re.compile(r"[^\W\d_]")
+_NUMBER = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:/\d+)?%?")
+_SAYS = re.compile(
+    r"(?:\b(?:is|are|be|equals?|answer|result|total)|[=:\uff1a是为])[\s$*]{0,6}\Z", re.IGNORECASE
+)
+_HEDGE = re.compile(r"\b(?:or|and|not|maybe|perhaps)\W{0,6}\Z", re.IGNORECASE)
+_SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
+_DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+
+
+def trim(text: str, start: int, end: int, marks: str = _PUNCTUATION) -> Span:
+    """Leave out `marks` at both ends."""
+    piece = text[start:end].rstrip(marks)
+    return start + len(piece) - len(piece.lstrip(marks)), start + len(piece)
+
+
+def last_line(text: str, start: int, end: int) -> Span:
+    """Return the last line that is not blank."""
+    start, end = trim(text, start, end, " \t\r\n")
+    return max(text.rfind("\n", start, end) + 1, start), end
+
+
+def last_sentence(text: str, start: int, end: int) -> Span:
+    """Return the last sentence without its full stop, cut to its last 400 characters."""
+    start, end = trim(text, start, end)
+    start = max(start, end - MAX_SENTENCE_CHARS)
+    return trim(text, max(start, *(text.rfind(mark, start, end) + 1 for mark in _BREAKS)), end)
+
+
+def last_latex(text: str, start: int, end: int) -> Span | None:
+    """Return what stands between the LaTeX delimiters that end the text."""
+    start, end = trim(text, start, end)
+    for opening, closing in _DELIMITERS:
+        if text.endswith(closing, start, end):
+            inner_end = end - len(closing)
+            inner = text.rfind(opening, start, inner_end)
+            if inner >= 0 and inner + len(opening) < inner_end:
+                return inner + len(opening), inner_end
+    return None
+
+
+def last_expression(text: str, start: int, end: int) -> Span | None:
+    """Return the run of numbers and signs that ends the sentence; of `2 * 3 = 6` only the 6.
+
+    An equation with letters comes back whole, for its right side alone is not what it says.
+    """
+    begin = end
+    following = ""
+    for word in reversed(text[start:end].split()):
+        if _WORD.search(word) or (_LETTER.search(word) and not _joins(word, following)):
+            break
+        begin, following = text.rfind(word, start, begin), word
+    begin, end = trim(text, begin, end)
+    equals = text.rfind("=", begin, end)
+    if equals >= 0 and not _LETTER.search(text, begin, equals):
+        begin = trim(text, equals + 1, end)[0]
+    return (begin, end) if any(c.isdigit() for c in text[begin:end]) else None
+
+
+def _joins(word: str, following: str) -> bool:
+    """Whether `word` is a part of an equation: it holds an equals sign, or an operator follows."""
+    return "=" in word or following.startswith(("=", "+", "-", "*", "/", "^"))
+
+
+def last_number(text: str, start: int, end: int) -> Span | None:
+    """Return the last number in the sentence, wherever it stands."""
+    spans = [match.span() for match in _NUMBER.finditer(text, start, end)]
+    return spans[-1] if spans else None
+
+
+def is_stated(text: str, start: int, span: Span) -> bool:
+    """Whether the text says that the value is the answer, or is nothing but the value."""
+    begin, end = span
+    before = text[max(start, begin - 40) : begin]
+    if text[end - 1] == "?" or _HEDGE.search(before):
+        return False
+    if _SYMBOL_EQUALS.match(text, begin, end):
+        return True
+    if not before.strip(_PUNCTUATION + "$\\([") and begin - start <= 40:
+        return True
+    before = before.rstrip("\\([$ ")
+    arithmetic = re.search(r"\d\s*=\s*\Z", before)
+    return not arithmetic and _SAYS.search(before) is not None

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import services.math
+from rewarden.contracts import Outcome, Sample, Verdict
+from services.math.grade import MAX_MEMO_CHARS, Grader
+from services.math.memo import Memo
+from services.math.verifier import MAX_COMPLETION_CHARS, MathVerifier
+
+
+async def judge(completion: str, answer: object, **spec: str) -> Verdict:
+    sample = Sample(id="s", completion=completion, spec={"answer": answer, **spec})
+    return (await MathVerifier().verify([sample]))[0]
+
+
+async def test_a_right_answer_is_paid_and_explained() -> None:
+    verdict = await judge(r"<thinking>15 * 4 / 2</thinking> \boxed{30}", "30")
+    assert verdict.id == "s"
+    assert verdict.verifier == "math"
+    assert verdict.outcome is Outcome.CORRECT
+    assert verdict.score == 1
+    assert verdict.reason == "The answer is 30, exactly as expected."
+    assert verdict.details == {
+        "strategy": "boxed",
+        "span": [39, 41],
+        "extracted": "30",
+        "gold": "30",
+        "tier": "exact",
+        "flags": [],
+    }
+
+
+async def test_a_wrong_answer_says_what_it_is_not() -> None:
+    verdict = await judge(r"\boxed{41}", 42)
+    assert (verdict.outcome, verdict.score) == (Outcome.INCORRECT, 0)
+    assert verdict.reason == "The answer 41 is not 42."
+
+
+@pytest.mark.parametrize(
+    ("completion", "answer", "outcome"),
+    [
+        (r"\boxed{\frac{1}{10}}", 0.1, Outcome.CORRECT),
+        (r"\boxed{10000000000000000000000}", 1e22, Outcome.CORRECT),
+        (r"\boxed{7}", ["5", 7], Outcome.CORRECT),
+        (r"\boxed{8}", ["5", 7], Outcome.INCORRECT),
+        (r"\boxed{8}", ["5", r"\sqrt{64}"], Outcome.UNDECIDED),
+        (r"\boxed{5} or \boxed{7}", "7", Outcome.INCORRECT),
+        (r"\boxed{5} or \boxed{7}", "5", Outcome.INCORRECT),
+        (r"\boxed{5} or \boxed{7}", ["5", "7"], Outcome.CORRECT),
+        (r"\boxed{0.5} or \boxed{1/2}", "0.5", Outcome.CORRECT),
+        (r"\boxed{\sqrt{49}} or \boxed{7}", "7", Outcome.UNDECIDED),
+        (r"`\boxed{5}`. That is wrong; the answer is `\boxed{7}`", "7", Outcome.CORRECT),
+        (r"\boxed{}", "7", Outcome.INCORRECT),
+        (r"<think>\boxed{7}", "7", Outcome.NO_ANSWER),
+        ("", "7", Outcome.NO_ANSWER),
+        ("I do not know.", "7", Outcome.NO_ANSWER),
+        ("Maybe consider 7", "7", Outcome.UNDECIDED),
+        ("Maybe consider 8", "7", Outcome.NO_ANSWER),
+        (r"Hence \boxed{\frac{1}{2}", r"\frac12", Outcome.UNDECIDED),
+        ("So the line is 3*x-7*y+2=0", "0", Outcome.UNDECIDED),
+        (r"\boxed{" + "1" * 30_000 + "}", "7", Outcome.REJECTED),
+        (r"\boxed{1e999999999}", "7", Outcome.REJECTED),
+        (r"\boxed{\boxed{7}}", "7", Outcome.CORRECT),
+        (r"\boxed{\text{The answer is } 7}", "7", Outcome.UNDECIDED),
+        ("\\boxed{5\ud800}", "5", Outcome.UNDECIDED),
+        ("\\boxed{5\0}", "5", Outcome.CORRECT),
+    ],
+)
+async def test_outcomes(completion: str, answer: object, outcome: Outcome) -> None:
+    assert (await judge(completion, answer)).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"answer": ""},
+        {"answer": "  "},
+        {"answer": []},
+        {"answer": [""]},
+        {"answer": ["5"] * 65},
+        {"answer": None},
+        {"answer": True},
+        {"answer": float("nan")},
+        {"answer": float("inf")},
+        {"answer": 10**5000},
+        {"answer": {"text": "5"}},
+        {"answer": "9" * 20_001},
+        {"answer": "5", "extract": "guess"},
+        {"answer": "5", "rel_tol": 0.1},
+        {"answer": "$$"},
+        {"answer": r"\text{}"},
+        {"answer": r"\frac{1}{"},
+        {"answer": "1/0"},
+        {"answer": "4 5 +"},
+        {"answer": ["5", "4 5 +"]},
+    ],
+)
+async def test_a_bad_gold_is_never_scored(spec: dict[str, Any]) -> None:
+    verdict = (await MathVerifier().verify([Sample(completion=r"\boxed{5}", spec=spec)]))[0]
+    assert (verdict.outcome, verdict.score) == (Outcome.BAD_SPEC, None)
+    assert verdict.reason.startswith("The ")
+
+
+async def test_extract_narrows_the_search() -> None:
+    text = "\\boxed{5}\n#### 7"
+    assert (await judge(text, "7", extract="hashes")).outcome is Outcome.CORRECT
+    assert (await judge(text, "7", extract="boxed")).outcome is Outcome.INCORRECT
+    assert (await judge(text, "7", extract="answer_tag")).outcome is Outcome.NO_ANSWER
+
+
+async def test_flags_tell_of_doubts() -> None:
+    assert (await judge("Consider 7", "7")).details["flags"] == ["unstated"]
+    assert (await judge(r"\boxed{5} or \boxed{7}", "7")).details["flags"] == ["rivals"]
+
+
+async def test_chat_messages_are_judged_by_the_last_assistant_one() -> None:
+    messages = [
+        {"role": "assistant", "content": r"\boxed{5}"},
+        {"role": "user", "content": r"\boxed{6}"},
+    ]
+    sample = Sample.model_validate({"completion": messages, "spec": {"answer": "5"}})
+    assert (await MathVerifier().verify([sample]))[0].outcome is Outcome.CORRECT
+
+
+async def test_a_repeat_comes_from_memory_with_the_same_verdict() -> None:
+    verifier = MathVerifier()
+    await verifier.start()
+    samples = [
+        Sample(completion=text, spec={"answer": "42"})
+        for text in (r"\boxed{41}", r"so: \boxed{41}", r"\boxed{41} or \boxed{41}")
+    ]
+    first, second, third = await verifier.verify(samples)
+    await verifier.close()
+    assert [first.cached, second.cached, third.cached] == [False, True, False]
+    assert first.reason == second.reason
+    assert first.details["span"] != second.details["span"]
+
+
+async def test_the_memory_is_bounded() -> None:
+    memo: Memo[int, int] = Memo(3)
+    for key in range(10):
+        memo.put(key, key)
+    assert len(memo) <= 3
+    assert memo.get(9) == 9
+    assert memo.get(0) is None
+    long = r"\boxed{" + "x" * MAX_MEMO_CHARS + "}"
+    verifier = MathVerifier()
+    sample = Sample(completion=long, spec={"answer": "5"})
+    assert not any(verdict.cached for verdict in await verifier.verify([sample, sample]))
+
+
+def test_the_first_unusable_gold_is_named() -> None:
+    assert Grader().unusable(("5", "1/0", "}")) == "1/0"
+    assert Grader().unusable(("5", "x")) is None
+
+
+_TEXTS = st.text(max_size=200) | st.lists(
+    st.sampled_from(
+        ["\\boxed{", "}", "{", "5", "1/", "0", "\\frac", "$", "=", "x", "<think>", " "]
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(completions=st.lists(_TEXTS, max_size=12), golds=st.lists(_TEXTS, min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+async def test_a_batch_is_never_shifted(completions: list[str], golds: list[str]) -> None:
+    samples = [
+        Sample(id=str(place), completion=text, spec={"answer": golds})
+        for place, text in enumerate(completions)
+    ]
+    verdicts = await MathVerifier().verify(samples)
+    assert [verdict.id for verdict in verdicts] == [sample.id for sample in samples]
+    for sample, verdict in zip(samples, verdicts, strict=True):
+        assert verdict.verifier == "math"
+        assert verdict.reason
+        if "span" in verdict.details:
+            start, end = verdict.details["span"]
+            assert sample.text[start:end] == verdict.details["extracted"]
+
+
+@given(gold=_TEXTS.filter(str.strip), wrong=_TEXTS)
+@settings(deadline=None)
+async def test_nothing_but_the_gold_is_ever_exact(gold: str, wrong: str) -> None:
+    verdict = await judge(wrong, gold)
+    if verdict.details.get("tier") == "exact":
+        # Surrogates become U+FFFD in a completion, never in a gold.
+        assert verdict.details["extracted"] == gold
+
+
+_BIG = MAX_COMPLETION_CHARS
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param("\\boxed{" * 1_500_000, id="10 MB of unclosed boxes"),
+        pytest.param("{" * 10_000_000, id="10 MB of braces"),
+        pytest.param("\\boxed{" * (_BIG // 7), id="unclosed boxes"),
+        pytest.param("\\boxed{" * (_BIG // 8) + "}" * (_BIG // 8), id="nested boxes"),
+        pytest.param("\\boxed{5} " * (_BIG // 10), id="rival boxes"),
+        pytest.param("\\boxed{" + "{}" * (_BIG // 2 - 8), id="brace pairs"),
+        pytest.param("\\boxed{" + "\\" * (_BIG - 8), id="backslashes"),
+        pytest.param(" " * _BIG, id="blanks"),
+        pytest.param("\\boxed" + " " * (_BIG - 10), id="blanks in a box"),
+        pytest.param("\n" * _BIG, id="lines"),
+        pytest.param("$" * _BIG, id="dollars"),
+        pytest.param("answer is: " * (_BIG // 11), id="statements"),
+        pytest.param("the answer is" + " " * (_BIG - 20), id="a statement of blanks"),
+        pytest.param("<think>" * (_BIG // 7), id="think tags"),
+        pytest.param("<answer>" * (_BIG // 8), id="answer tags"),
+        pytest.param("**" * (_BIG // 2), id="asterisks"),
+        pytest.param("1" * _BIG, id="digits"),
+        pytest.param("1 = " * (_BIG // 4), id="equations"),
+        *(
+            pytest.param("\\boxed{" + piece * (19_000 // len(piece)) + "}", id=f"many {piece}")
+            for piece in [
+                "1",
+                "(",
+                "()",
+                "{}",
+                "-",
+                "1,",
+                "111,",
+                "1/",
+                "1 ",
+                "^ ",
+                "½",
+                "√ ",
+                "²",
+                "\\frac",
+                "\\frac{",
+                "\\frac1",
+                "\\text{",
+                "\\text{}",
+                "\\,",
+                "**",
+                ". ",
+                "x=",
+                "1e",
+                "ﷺ",
+            ]
+        ),
+    ],
+)
+async def test_hostile_text_costs_little(completion: str) -> None:
+    began = time.process_time()
+    verdict = await judge(completion, "7")
+    assert time.process_time() - began < 5
+    assert verdict.outcome is not Outcome.CORRECT
+
+
+def test_no_text_is_evaluated_as_code() -> None:
+    for source in Path(services.math.__path__[0]).glob("**/*.py"):
+        code = source.read_text(encoding="utf-8")
+        assert not re.search(
+            r"\b(eval|exec|sympify|parse_expr|parse_latex|literal_eval)\b", code
+        ), source
