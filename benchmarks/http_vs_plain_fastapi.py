@@ -13,7 +13,7 @@ import time
 
 import httpx
 
-from benchmarks.trivial import child, cpu_seconds, samples, wait_until_ready
+from benchmarks._trivial import child, cpu_seconds, samples, wait_until_ready
 from rewarden.contracts import Outcome, Verdict, VerifyRequest, VerifyResponse
 
 BATCH = 256
@@ -61,7 +61,7 @@ def main() -> None:
     """Measure in turns, and print the medians."""
     ours, plain = PORTS.values()
     with (
-        child("benchmarks.trivial", str(ours)) as one,
+        child("benchmarks._trivial", str(ours)) as one,
         child("benchmarks.http_vs_plain_fastapi", str(plain)) as other,
     ):
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in PORTS}

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import redis
 
-from benchmarks.trivial import child, cpu_seconds, samples, wait_until_ready
+from benchmarks._trivial import child, cpu_seconds, samples, wait_until_ready
 from rewarden.batches import Batch, encode_message, encode_reply
 from rewarden.client import Client
 from rewarden.contracts import Outcome, Verdict
@@ -88,7 +88,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         RedisServer(program, Path(folder), fsync="everysec") as server,
-        child("benchmarks.trivial", str(PORT), server.url) as worker,
+        child("benchmarks._trivial", str(PORT), server.url) as worker,
         Client(server.url) as client,
     ):
         wait_until_ready(f"http://127.0.0.1:{PORT}")

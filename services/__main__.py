@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import sys
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
     )
+    # What is imported by now stays: the garbage collector need not walk it again and again.
+    gc.freeze()
     server = uvicorn.Server(_uvicorn_config(app, settings, fd))
     asyncio.run(_serve(server, attached=attached))
     return 0 if server.started else 1

@@ -2,58 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from rewarden.client import Client
 from rewarden.contracts import Outcome, Sample
+from tests.running_service import running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.redis_server import RedisServer
-
-ROOT = Path(__file__).parents[2]
-
-
-@contextlib.contextmanager
-def running(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Start a service on a socket that is made here, so that no port can be lost in between."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        fd, port = listener.fileno(), listener.getsockname()[1]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "services", *arguments, "--fd", str(fd), "--attached"],
-            cwd=ROOT,
-            pass_fds=[fd],
-            stdin=subprocess.PIPE,
-        )
-    try:
-        wait_until_ready(f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}", process
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.kill()
-        process.wait()
-
-
-def wait_until_ready(url: str) -> None:
-    for _ in range(300):
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"{url}/readyz", timeout=10).status_code == 200:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"{url} did not become ready")
 
 
 def sums(count: int) -> list[Sample]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import resource
 import subprocess
@@ -84,7 +85,7 @@ def wait_until_ready(url: str) -> None:
 
 
 def main() -> None:
-    """Serve the trivial verifier: `python -m benchmarks.trivial PORT [QUEUE]`."""
+    """Serve the trivial verifier: `python -m benchmarks._trivial PORT [QUEUE]`."""
     import uvicorn
 
     from services.app import create_app
@@ -93,6 +94,7 @@ def main() -> None:
     app = create_app(
         "trivial", {"trivial": TrivialSpec}, verifiers=[TrivialVerifier()], queue_url=queue
     )
+    gc.freeze()  # as `python -m services` does
     config = uvicorn.Config(app, port=port, log_level="warning", access_log=False)
     asyncio.run(uvicorn.Server(config).serve())
 
