@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 
 from rewarden.batches import Capability
 from rewarden.contracts import CONTRACT_VERSION, Health, VerifyRequest, VerifyResponse
@@ -132,7 +132,10 @@ def create_app(
 
 
 def _v1(service: Service, specs: Mapping[str, type[BaseModel]]) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["v1"])
+    no_key: dict[int | str, dict[str, Any]] = {
+        401: {"description": "No known key in the X-API-Key header."}
+    }
+    router = APIRouter(prefix="/v1", tags=["v1"], responses=no_key)
     schemas = {name: model.model_json_schema() for name, model in specs.items()}
 
     @router.post(
@@ -180,7 +183,7 @@ def _probes(name: str, service: Service, verifiers: Sequence[Verifier]) -> APIRo
         """Say that the process lives."""
         return Health(status="ok")
 
-    @router.get("/readyz", responses={503: {"model": Health}})
+    @router.get("/readyz", responses={200: {"model": Health}, 503: {"model": Health}})
     async def readyz() -> Response:
         """Say whether batches can be served now, and if not, what is missing."""
         checks = await service.checks()
@@ -188,7 +191,7 @@ def _probes(name: str, service: Service, verifiers: Sequence[Verifier]) -> APIRo
         health = Health(status="ok" if ready else "unready", checks=checks)
         return JSONResponse(health.model_dump(), 200 if ready else 503)
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Return the counters in Prometheus' text format."""
         return Response(service.metrics.exposition(), media_type="text/plain; version=0.0.4")
