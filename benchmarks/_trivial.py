@@ -96,7 +96,8 @@ def main() -> None:
     )
     gc.freeze()  # as `python -m services` does
     config = uvicorn.Config(app, port=port, log_level="warning", access_log=False)
-    asyncio.run(uvicorn.Server(config).serve())
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(uvicorn.Server(config).serve())
 
 
 if __name__ == "__main__":

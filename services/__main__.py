@@ -45,8 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     # What is imported by now stays: the garbage collector need not walk it again and again.
     gc.freeze()
-    server = uvicorn.Server(_uvicorn_config(app, settings, fd))
-    asyncio.run(_serve(server, attached=attached))
+    config = _uvicorn_config(app, settings, fd)
+    server = uvicorn.Server(config)
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(_serve(server, attached=attached))
     return 0 if server.started else 1
 
 

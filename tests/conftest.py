@@ -44,6 +44,7 @@ def redis_server(redis_program: str, tmp_path: Path) -> Iterator[RedisServer]:
 def docker_engine() -> None:
     if shutil.which("docker") is None:
         _missing("docker", "no docker client on PATH")
-    seen = subprocess.run(["docker", "info"], capture_output=True, text=True, check=False)
-    if seen.returncode:
-        _missing("docker", f"no engine answers: {seen.stderr.strip()[:200]}")
+    for command in (["docker", "info"], ["docker", "compose", "version"]):
+        seen = subprocess.run(command, capture_output=True, text=True, check=False)
+        if seen.returncode:
+            _missing("docker", f"`{' '.join(command)}` says {seen.stderr.strip()[:200]}")
