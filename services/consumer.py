@@ -1,6 +1,6 @@
 """The queue's other end: takes chunks off a verifier's stream, and answers them.
 
-A message is acknowledged in the transaction that writes its verdicts, so a worker that dies loses
+A message is acknowledged in the step that writes its verdicts, so a worker that dies loses
 nothing: what it held is claimed by a living one. While a chunk is being verified its message is
 touched, so that slow work is never taken for a dead worker's.
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from rewarden.batches import Capability
+    from rewarden.contracts import Verdict
     from rewarden.local import Handler
 
     Entry = tuple[bytes, dict[bytes, bytes]]
@@ -43,7 +44,17 @@ READ_COUNT: Final = 4
 """Messages taken in one read. The first is answered before the last is looked at."""
 DEAD_AFTER_SECONDS: Final = 15.0
 """A message that nobody has touched for this long belonged to a worker that is gone."""
+YOUNG_SECONDS: Final = float(keys.HEARTBEAT_TTL_SECONDS)
 RECONNECT_SECONDS: Final = 0.5
+
+ANSWER: Final = """
+if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 1 then
+    redis.call('XDEL', KEYS[1], ARGV[2])
+    redis.call('RPUSH', KEYS[2], ARGV[3])
+    redis.call('EXPIRE', KEYS[2], ARGV[4])
+end
+"""
+"""Answers a chunk and acknowledges it, in one atomic step, unless somebody else has by now."""
 
 
 class Consumer:
@@ -53,6 +64,7 @@ class Consumer:
         self, queue_url: str, verifier: str, handler: Handler, capability: Capability
     ) -> None:
         self._redis: redis.asyncio.Redis = connect(redis.asyncio, queue_url)
+        self._answer_once = self._redis.register_script(ANSWER)
         self._verifier = verifier
         self._stream = keys.stream(verifier)
         self._handler = handler
@@ -131,17 +143,16 @@ class Consumer:
     async def _handle(self, consumer: str, entries: Sequence[Entry]) -> None:
         if not entries:
             return
-        messages = [(entry[0], await self._decode(entry)) for entry in entries]
-        gone = await self._gone_trainers([message for _, message in messages if message])
-        async with self._held(consumer, [entry_id for entry_id, _ in entries]):
+        decoded = [(entry[0], await self._decode(entry)) for entry in entries]
+        messages = [(entry_id, message) for entry_id, message in decoded if message]
+        gone = await self._gone_trainers(messages)
+        async with self._held(consumer, [entry_id for entry_id, _ in messages]):
             for entry_id, message in messages:
-                if message is None:
-                    continue
                 if message.is_late or message.trainer_key in gone:
                     verdicts = expired(message.samples, self._verifier)
                 else:
                     verdicts = await self._handler.verify(message.samples)
-                await self._answer(entry_id, message.reply_key, message.number, verdicts)
+                await self._answer(entry_id, message, verdicts)
 
     async def _decode(self, entry: Entry) -> Message | None:
         """Read an entry; what is not in the contract goes to the dead stream."""
@@ -157,25 +168,24 @@ class Consumer:
                 await pipe.execute()
             return None
 
-    async def _gone_trainers(self, messages: Sequence[Message]) -> set[str]:
-        trainers = list({message.trainer_key for message in messages})
-        if not trainers:
-            return set()
+    async def _gone_trainers(self, messages: Sequence[tuple[bytes, Message]]) -> set[str]:
+        """Say whose heartbeat has stopped. A young message needs no asking: one came with it."""
+        born_before = (time.time() - YOUNG_SECONDS) * 1000
+        trainers = sorted(
+            {m.trainer_key for entry_id, m in messages if _milliseconds(entry_id) < born_before}
+        )
         async with self._redis.pipeline(transaction=False) as pipe:
             for trainer in trainers:
                 pipe.exists(trainer)
             alive = await pipe.execute()
         return {trainer for trainer, there in zip(trainers, alive, strict=True) if not there}
 
-    async def _answer(
-        self, entry_id: bytes, reply_key: str, number: int, verdicts: list[Any]
-    ) -> None:
-        async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.rpush(reply_key, encode_reply(number, verdicts))
-            pipe.expire(reply_key, keys.REPLY_TTL_SECONDS)
-            pipe.xack(self._stream, keys.GROUP, entry_id)
-            pipe.xdel(self._stream, entry_id)
-            await pipe.execute()
+    async def _answer(self, entry_id: bytes, message: Message, verdicts: list[Verdict]) -> None:
+        body = encode_reply(message.number, verdicts)
+        await self._answer_once(
+            keys=[self._stream, message.reply_key],
+            args=[keys.GROUP, entry_id, body, keys.REPLY_TTL_SECONDS],
+        )
 
     @asynccontextmanager
     async def _held(self, consumer: str, entry_ids: Sequence[bytes]) -> AsyncIterator[None]:
@@ -195,6 +205,11 @@ class Consumer:
                 )
             except RedisError as error:
                 logger.warning("%s: could not touch its chunks: %s", self._verifier, error)
+
+
+def _milliseconds(entry_id: bytes) -> int:
+    """When Redis took the entry in."""
+    return int(entry_id.partition(b"-")[0])
 
 
 def _pairs(streams: Any) -> Any:  # noqa: ANN401 - a list of pairs, or a dict where RESP3 is spoken

@@ -99,12 +99,13 @@ async def test_a_chunk_past_its_deadline_is_dropped_unrun(redis_server: RedisSer
 
 
 async def test_the_chunks_of_a_trainer_that_is_gone_are_dropped_unrun(
-    redis_server: RedisServer,
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with AsyncClient(redis_server.url) as gone, AsyncClient(redis_server.url) as client:
         abandoned = asyncio.create_task(gone.verify(puppets("correct")))
         await asyncio.sleep(0.3)
         abandoned.cancel()
+        monkeypatch.setattr(consumer_module, "YOUNG_SECONDS", 0.0)
         with redis_server.client() as raw:
             raw.delete(*raw.keys("rewarden:trainer:*"))
         async with service(redis_server.url) as verifier:
