@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel, Field, Json, TypeAdapter, ValidationError
 
 from rewarden import keys
-from rewarden.contracts import CONTRACT_VERSION, Outcome, Sample, Verdict
+from rewarden.contracts import CONTRACT_VERSION, MAX_SAMPLES, Outcome, Sample, Verdict
 from rewarden.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ DEFAULT_CHUNK_SIZE: Final = 16
 MAX_CHUNK_CHARACTERS: Final = 1 << 20
 
 SAMPLES: Final = TypeAdapter(list[Sample])
+UNREADABLE: Final = Sample(completion="")
 
 
 class Capability(BaseModel):
@@ -107,6 +108,11 @@ class Batch:
         return list(self._open.values())
 
     @property
+    def open_verifiers(self) -> list[str]:
+        """The verifiers that have not answered everything yet."""
+        return list(dict.fromkeys(chunk.verifier for chunk in self._open.values()))
+
+    @property
     def seconds_left(self) -> float:
         """Time to the deadline; negative when it has passed."""
         return self.deadline - time.time()
@@ -134,6 +140,13 @@ def expired(samples: Sequence[Sample], verifier: str) -> list[Verdict]:
     """Say of each sample that its time was over before its check began."""
     reason = f"The deadline passed before the {verifier} verifier got to this sample."
     return [Verdict.of(s, Outcome.EXPIRED, reason, verifier=verifier) for s in samples]
+
+
+def unknown(sample: Sample, verifier: str, available: Sequence[str]) -> Verdict:
+    """Say that there is no such verifier; `details` has those that there are."""
+    reason = f"There is no verifier '{verifier}' here; there is {', '.join(available)}."
+    details = {"available": list(available)}
+    return Verdict.of(sample, Outcome.BAD_SPEC, reason, verifier=verifier, details=details)
 
 
 def _cut(
@@ -191,6 +204,20 @@ def decode_message(fields: Mapping[bytes, bytes]) -> Message:
     except UnicodeDecodeError as error:
         msg = "a message on the queue has a field whose name is not text"
         raise ProtocolError(msg) from error
+
+
+def answer_unreadable(fields: Mapping[bytes, bytes]) -> tuple[str, bytes] | None:
+    """Answer a message that `decode_message` refuses, if it tells where to; the sender waits."""
+    try:
+        reply_key = fields[keys.REPLY.encode()].decode()
+        number, count = int(fields[keys.CHUNK.encode()]), int(fields[keys.COUNT.encode()])
+    except (KeyError, ValueError):
+        return None
+    if not 0 < count <= MAX_SAMPLES:
+        return None
+    reason = "This service cannot read the message that the sample came in."
+    verdict = Verdict.of(UNREADABLE, Outcome.VERIFIER_ERROR, reason)
+    return reply_key, encode_reply(number, [verdict] * count)
 
 
 def encode_reply(number: int, verdicts: list[Verdict]) -> bytes:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final, Self
 
+from rewarden.contracts import MAX_TIMEOUT_SECONDS
+from rewarden.errors import ConfigurationError, TransportError
 from rewarden.transport import open_async_transport, open_transport
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Client:
         self, samples: Sequence[Sample], *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> list[Verdict]:
         """Return one verdict a sample, in order."""
+        _check(timeout_seconds)
         return self._transport.verify(samples, timeout_seconds) if samples else []
 
     def verify_one(self, sample: Sample, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Verdict:
@@ -70,12 +73,14 @@ class AsyncClient:
         self, samples: Sequence[Sample], *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> list[Verdict]:
         """Return one verdict a sample, in order."""
+        _check(timeout_seconds)
         return await self._transport.verify(samples, timeout_seconds) if samples else []
 
     async def verify_one(self, sample: Sample) -> Verdict:
         """Return the verdict on one sample.
 
-        Calls that are made within two milliseconds of each other, at most 64, become one batch.
+        Calls that are made within two milliseconds of each other, at most 64, become one batch,
+        with the default time limit.
         """
         loop = asyncio.get_running_loop()
         verdict: asyncio.Future[Verdict] = loop.create_future()
@@ -96,15 +101,17 @@ class AsyncClient:
         task.add_done_callback(self._flushes.discard)
 
     async def _settle(self, waiting: list[tuple[Sample, asyncio.Future[Verdict]]]) -> None:
-        samples = [sample for sample, _ in waiting]
         try:
-            verdicts = await self.verify(samples)
-        except Exception as error:  # noqa: BLE001 - every caller gets it, whatever it is
+            verdicts = await self.verify([sample for sample, _ in waiting])
+            settled = list(zip(waiting, verdicts, strict=True))
+        except BaseException as error:
             for _, future in waiting:
                 if not future.done():
-                    future.set_exception(error)
+                    future.set_exception(_for_callers(error))
+            if not isinstance(error, Exception):
+                raise
             return
-        for (_, future), verdict in zip(waiting, verdicts, strict=True):
+        for (_, future), verdict in settled:
             if not future.done():
                 future.set_result(verdict)
 
@@ -120,3 +127,16 @@ class AsyncClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _for_callers(error: BaseException) -> Exception:
+    """Every caller gets what went wrong, whatever it was, but is not itself cancelled by it."""
+    if isinstance(error, Exception):
+        return error
+    return TransportError(f"the batch was given up: {type(error).__name__}")
+
+
+def _check(timeout_seconds: float) -> None:
+    if not 0 < timeout_seconds <= MAX_TIMEOUT_SECONDS:
+        msg = f"timeout_seconds is {timeout_seconds}, and must be over 0 and at most 3600"
+        raise ConfigurationError(msg)

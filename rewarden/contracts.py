@@ -4,8 +4,9 @@ Models are frozen and closed. A batch keeps its length and its order everywhere;
 echoed, so two samples may share one. The version of the contract is the `/v1` in the path and
 `CONTRACT_VERSION` in a queue message.
 
-Text never holds a lone surrogate, because UTF-8 cannot: the models refuse one, and what takes
-text from outside (a service, the rewards) puts U+FFFD in its place first, with `mended`.
+Text never holds a lone surrogate, because UTF-8 cannot: the models refuse one. What takes
+completions from outside (a service, the rewards) puts U+FFFD in its place first, with `mended`;
+a gold that holds one is damaged, and stays refused.
 """
 
 from __future__ import annotations
@@ -13,12 +14,21 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import from_json, to_json
 
 CONTRACT_VERSION: Final = 1
 MAX_SAMPLES: Final = 4_096
 """Samples in one request; a longer batch is split by the client and refused by a service."""
 MAX_REQUEST_BYTES: Final = 64 * 1024 * 1024
+MAX_TIMEOUT_SECONDS: Final = 3_600.0
 
 
 class Outcome(StrEnum):
@@ -92,13 +102,40 @@ class _Contract(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
+class ContentPart(_Contract):
+    """A part of a message; of those that are not text, only the type is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: str
+    text: str | None = None
+
+
 class ChatMessage(_Contract):
     """One message of a conversation; members that other stacks add are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     role: str
-    content: str | None = None
+    content: str | Annotated[list[ContentPart], Field(fail_fast=True)] | None = None
+
+    @property
+    def text(self) -> str:
+        """What the message says, its text parts put together."""
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content)
+        return self.content or ""
+
+
+def _writable(spec: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """Refuse what could not travel; JSON has travelled already."""
+    if info.mode == "python":
+        try:
+            from_json(to_json(spec))
+        except (ValueError, RecursionError):
+            msg = "holds something that JSON cannot write"
+            raise ValueError(msg) from None
+    return spec
 
 
 class Sample(_Contract):
@@ -108,9 +145,9 @@ class Sample(_Contract):
     """Echoed in the verdict. Need not be unique: position is what pairs the two."""
     verifier: VerifierName | None = None
     """Needed at the gateway and in the queue; a single service fills in its own."""
-    completion: str | list[ChatMessage]
+    completion: str | Annotated[list[ChatMessage], Field(fail_fast=True)]
     """The model's text, or chat messages of which the last assistant one counts."""
-    spec: dict[str, Any] = Field(default_factory=dict)
+    spec: Annotated[dict[str, Any], AfterValidator(_writable)] = Field(default_factory=dict)
     """The verifier's own input, such as the gold answer; `/v1/spec` of a service has its schema."""
 
     @property
@@ -118,8 +155,9 @@ class Sample(_Contract):
         """The text that is judged: of chat messages the last assistant one, or nothing."""
         if isinstance(self.completion, str):
             return self.completion
-        said = (m.content for m in reversed(self.completion) if m.role == "assistant")
-        return next(said, None) or ""
+        said = (message for message in reversed(self.completion) if message.role == "assistant")
+        last = next(said, None)
+        return last.text if last else ""
 
 
 class Verdict(_Contract):
@@ -195,7 +233,7 @@ class VerifyRequest(_Contract):
     """The body of `POST /v1/verify`."""
 
     samples: list[Sample] = Field(max_length=MAX_SAMPLES)
-    timeout_seconds: float = Field(default=120.0, gt=0, le=3_600)
+    timeout_seconds: float = Field(default=120.0, gt=0, le=MAX_TIMEOUT_SECONDS)
     """Samples whose check has not begun by then come back as `expired`."""
 
 

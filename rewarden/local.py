@@ -10,13 +10,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rewarden.batches import Batch, expired
-from rewarden.contracts import Outcome, Sample, Verdict
+from rewarden.batches import Batch, expired, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from rewarden.batches import Chunk
+    from rewarden.contracts import Sample, Verdict
 
 LANES: Final = 2
 """Chunks of one verifier under way at once: one computes while the other is being (un)packed."""
@@ -54,7 +54,9 @@ class LocalQueue:
     async def _run(self, batch: Batch, chunk: Chunk) -> None:
         handler = self._handlers.get(chunk.verifier)
         if handler is None:
-            batch.answer(chunk.number, self._unknown(chunk))
+            there = list(self._handlers)
+            verdicts = [unknown(sample, chunk.verifier, there) for sample in chunk.samples]
+            batch.answer(chunk.number, verdicts)
             return
         try:
             async with asyncio.timeout(batch.seconds_left):
@@ -66,17 +68,3 @@ class LocalQueue:
             batch.answer(chunk.number, await handler.verify(chunk.samples))
         finally:
             self._lanes[chunk.verifier].release()
-
-    def _unknown(self, chunk: Chunk) -> list[Verdict]:
-        there = list(self._handlers)
-        reason = f"There is no verifier '{chunk.verifier}' here; there is {', '.join(there)}."
-        return [
-            Verdict.of(
-                sample,
-                Outcome.BAD_SPEC,
-                reason,
-                verifier=chunk.verifier,
-                details={"available": there},
-            )
-            for sample in chunk.samples
-        ]

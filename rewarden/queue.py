@@ -15,12 +15,22 @@ import asyncio
 import logging
 import time
 import uuid
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import redis
 import redis.asyncio
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import (
+    AuthenticationError,
+    ClusterDownError,
+    ConnectionError as RedisConnectionError,
+    MasterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    TimeoutError as RedisTimeoutError,
+    TryAgainError,
+)
 
 from rewarden import keys
 from rewarden.batches import Batch, Capability, decode_reply, encode_message
@@ -29,6 +39,7 @@ from rewarden.errors import ConfigurationError, TransportError
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from rewarden.batches import Chunk
     from rewarden.contracts import Sample, Verdict
 
     Command = tuple[str | int | float | bytes, ...]
@@ -41,6 +52,16 @@ logger = logging.getLogger(__name__)
 WAIT_SLICE_SECONDS: Final = 5.0
 """One blocking read; between two of them the trainer's heartbeat is renewed."""
 RECONNECT_SECONDS: Final = 0.5
+PASSING: Final = (
+    RedisConnectionError,  # also while Redis loads its data
+    RedisTimeoutError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ClusterDownError,
+    MasterDownError,
+    TryAgainError,
+)
+"""Errors that a restart, a failover or a shorter queue heals; after any other, give up at once."""
 
 
 class RedisQueue:
@@ -72,7 +93,7 @@ class RedisQueue:
         for command in step:
             pipe.execute_command(*command)  # type: ignore[no-untyped-call]
         try:
-            return pipe.execute()
+            return pipe.execute(raise_on_error=False)
         except RedisError as error:
             return error
 
@@ -114,7 +135,7 @@ class AsyncRedisQueue:
         for command in step:
             pipe.execute_command(*command)
         try:
-            return await pipe.execute()
+            return await pipe.execute(raise_on_error=False)
         except RedisError as error:
             return error
 
@@ -142,16 +163,20 @@ class _Exchange:
         stop = time.time() + timeout_seconds
         yield from self._learn_sizes(samples, stop)
         batch = Batch(samples, self._sizes, stop - time.time())
-        sent = False
+        unsent = batch.open
         while batch.open and batch.seconds_left > 0:
-            results = yield self._wait(batch) if sent else self._send(batch)
-            if isinstance(results, RedisError):
-                yield from _pause(results, stop, lost=not sent)
-                sent = False
-            elif sent:
-                _absorb(batch, results)
+            if unsent:
+                results = yield self._send(batch, unsent)
+                error, unsent = _unsent(results, unsent)
             else:
-                sent = True
+                results = yield self._wait(batch)
+                error = _error(results)
+                # What was lost with the connection is not known: all of it is sent again.
+                unsent = batch.open if error else []
+                if error is None:
+                    _absorb(batch, cast("list[Any]", results))
+            if error:
+                yield from _pause(error, stop, lost=bool(unsent))
         return batch.verdicts()
 
     def _learn_sizes(
@@ -160,10 +185,10 @@ class _Exchange:
         names = {s.verifier for s in samples if s.verifier is not None} - self._sizes.keys()
         while names:
             results = yield [("HMGET", keys.CAPABILITIES, *names)]
-            if isinstance(results, RedisError):
-                yield from _pause(results, stop, lost=True)
+            if error := _error(results):
+                yield from _pause(error, stop, lost=True)
                 continue
-            for name, told in zip(names, results[0], strict=True):
+            for name, told in zip(names, cast("list[Any]", results)[0], strict=True):
                 if told is not None:
                     self._sizes[name] = Capability.model_validate_json(told).chunk_size
             return
@@ -171,24 +196,51 @@ class _Exchange:
     def _beat(self) -> Command:
         return ("SET", self._heartbeat, 1, "EX", keys.HEARTBEAT_TTL_SECONDS)
 
-    def _send(self, batch: Batch) -> list[Command]:
+    def _send(self, batch: Batch, chunks: Sequence[Chunk]) -> list[Command]:
         adds: list[Command] = []
-        for chunk in batch.open:
+        for chunk in chunks:
             fields = encode_message(batch, chunk, self._heartbeat)
             flat = (part for field in fields.items() for part in field)
             adds.append(("XADD", keys.stream(chunk.verifier), "*", *flat))
         return [self._beat(), *adds]
 
     def _wait(self, batch: Batch) -> list[Command]:
-        """Wait for one verifier's next answer: all must come, so their order does not matter."""
-        key = keys.reply(batch.open[0].verifier, batch.id)
+        """Wait for one verifier's next answer, and take what the others have sent meanwhile.
+
+        All must answer, so it does not matter which is waited for; and one command cannot wait
+        for several where they are in different slots of a cluster.
+        """
+        lists = [keys.reply(verifier, batch.id) for verifier in batch.open_verifiers]
         seconds = min(WAIT_SLICE_SECONDS, max(batch.seconds_left, 0.01))
-        return [("BLPOP", key, round(seconds, 3)), self._beat(), ("LPOP", key, 1_024)]
+        take: list[Command] = [("LPOP", key, 1_024) for key in lists]
+        return [("BLPOP", lists[0], round(seconds, 3)), self._beat(), *take]
+
+
+def _unsent(
+    results: list[Any] | RedisError, chunks: list[Chunk]
+) -> tuple[RedisError | None, list[Chunk]]:
+    """Which of `chunks` Redis did not take, and why."""
+    if isinstance(results, RedisError):
+        return results, chunks
+    refused = [
+        (chunk, result)
+        for chunk, result in zip(chunks, results[1:], strict=True)
+        if isinstance(result, RedisError)
+    ]
+    return (refused[0][1] if refused else None), [chunk for chunk, _ in refused]
+
+
+def _error(results: list[Any] | RedisError) -> RedisError | None:
+    """Find the error of a step, or of its first command: the others can be done without."""
+    first = results if isinstance(results, RedisError) else results[0]
+    return first if isinstance(first, RedisError) else None
 
 
 def _absorb(batch: Batch, results: list[Any]) -> None:
-    first, _, others = results
-    for body in [*([first[1]] if first else []), *(others or [])]:
+    first, _, *lists = results
+    bodies = [first[1]] if first else []
+    bodies += [body for found in lists if isinstance(found, list) for body in found]
+    for body in bodies:
         reply = decode_reply(body)
         batch.answer(reply.chunk, reply.verdicts)
 
@@ -196,8 +248,12 @@ def _absorb(batch: Batch, results: list[Any]) -> None:
 def _pause(
     error: RedisError, stop: float, *, lost: bool
 ) -> Generator[Step, list[Any] | RedisError, None]:
-    """Go on while there is time. Samples that never reached Redis have no verdict: an error."""
-    if time.time() + RECONNECT_SECONDS >= stop and lost:
+    """Go on while there is time, if time can help.
+
+    Samples that never reached Redis have no verdict: that is an error.
+    """
+    hopeless = not isinstance(error, PASSING) or isinstance(error, AuthenticationError)
+    if hopeless or (lost and time.time() + RECONNECT_SECONDS >= stop):
         raise _unreachable(error) from error
     logger.warning("queue: %s; trying again", error)
     yield RECONNECT_SECONDS

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 import httpx
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from rewarden.batches import spans
-from rewarden.contracts import MAX_REQUEST_BYTES, MAX_SAMPLES, VerifyRequest, VerifyResponse
+from rewarden.contracts import MAX_REQUEST_BYTES, MAX_SAMPLES, Sample, VerifyResponse
 from rewarden.errors import (
     ConfigurationError,
     ProtocolError,
@@ -20,10 +22,11 @@ from rewarden.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rewarden.contracts import Sample, Verdict
+    from rewarden.contracts import Verdict
 
-REQUEST_CHARACTERS: Final = MAX_REQUEST_BYTES // 8
-"""Text in one request. A character takes up to six bytes of JSON, and specs take some too."""
+SAMPLE: Final = TypeAdapter(Sample)
+ENVELOPE_BYTES: Final = 1_024
+"""Left free in a request for what is around its samples."""
 GRACE_SECONDS: Final = 10.0
 """How much longer than the service's own deadline its answer is waited for."""
 KEEPALIVE_SECONDS: Final = 30.0
@@ -55,7 +58,10 @@ class AsyncTransport(Protocol):
 
 
 class HttpTransport:
-    """`POST /v1/verify`; a batch beyond the limits of a request is sent in parts."""
+    """`POST /v1/verify`; a batch beyond the limits of a request is sent in parts.
+
+    A service that trickles its answer can hold a call beyond its time: httpx times each read.
+    """
 
     def __init__(
         self, url: str, api_key: str | None = None, transport: httpx.BaseTransport | None = None
@@ -66,17 +72,14 @@ class HttpTransport:
 
     def verify(self, samples: Sequence[Sample], timeout_seconds: float) -> list[Verdict]:
         """Have `samples` checked."""
+        stop = time.monotonic() + timeout_seconds
         verdicts: list[Verdict] = []
-        for part in _parts(samples):
+        for body, count in _requests(samples, stop):
             try:
-                response = self._http.post(
-                    "/v1/verify",
-                    content=_encode(part, timeout_seconds),
-                    timeout=timeout_seconds + GRACE_SECONDS,
-                )
+                response = self._http.post("/v1/verify", content=body, timeout=_patience(stop))
             except httpx.TransportError as error:
                 raise _no_answer(self._http.base_url, error) from error
-            verdicts += _decode(response, len(part))
+            verdicts += _decode(response, count)
         return verdicts
 
     def close(self) -> None:
@@ -85,7 +88,7 @@ class HttpTransport:
 
 
 class AsyncHttpTransport:
-    """`HttpTransport` for asynchronous code."""
+    """`HttpTransport` for asynchronous code, where the time limit holds for the whole answer."""
 
     def __init__(
         self,
@@ -99,17 +102,15 @@ class AsyncHttpTransport:
 
     async def verify(self, samples: Sequence[Sample], timeout_seconds: float) -> list[Verdict]:
         """Have `samples` checked."""
+        stop = time.monotonic() + timeout_seconds
         verdicts: list[Verdict] = []
-        for part in _parts(samples):
+        for body, count in _requests(samples, stop):
             try:
-                response = await self._http.post(
-                    "/v1/verify",
-                    content=_encode(part, timeout_seconds),
-                    timeout=timeout_seconds + GRACE_SECONDS,
-                )
-            except httpx.TransportError as error:
+                async with asyncio.timeout(_patience(stop)):
+                    response = await self._http.post("/v1/verify", content=body, timeout=None)
+            except (httpx.TransportError, TimeoutError) as error:
                 raise _no_answer(self._http.base_url, error) from error
-            verdicts += _decode(response, len(part))
+            verdicts += _decode(response, count)
         return verdicts
 
     async def aclose(self) -> None:
@@ -152,15 +153,23 @@ def _limits() -> httpx.Limits:
     return httpx.Limits(keepalive_expiry=KEEPALIVE_SECONDS)
 
 
-def _parts(samples: Sequence[Sample]) -> Iterator[Sequence[Sample]]:
-    lengths = (len(sample.text) for sample in samples)
-    for start, stop in spans(lengths, MAX_SAMPLES, REQUEST_CHARACTERS):
-        yield samples[start:stop]
+def _requests(samples: Sequence[Sample], stop: float) -> Iterator[tuple[bytes, int]]:
+    """Give the bodies that carry the batch, each with the number of its samples.
+
+    The time that is left at `stop` is counted when a body is asked for: they go one by one.
+    """
+    written = [SAMPLE.dump_json(sample, exclude_defaults=True) for sample in samples]
+    sizes = (len(sample) + 1 for sample in written)
+    for start, end in spans(sizes, MAX_SAMPLES, MAX_REQUEST_BYTES - ENVELOPE_BYTES):
+        seconds = max(stop - time.monotonic(), 0.001)
+        yield (
+            b'{"timeout_seconds":%.3f,"samples":[%b]}' % (seconds, b",".join(written[start:end])),
+            end - start,
+        )
 
 
-def _encode(samples: Sequence[Sample], timeout_seconds: float) -> str:
-    request = VerifyRequest(samples=list(samples), timeout_seconds=timeout_seconds)
-    return request.model_dump_json(exclude_defaults=True)
+def _patience(stop: float) -> float:
+    return max(stop - time.monotonic(), 0) + GRACE_SECONDS
 
 
 def _decode(response: httpx.Response, expected: int) -> list[Verdict]:
@@ -182,5 +191,5 @@ def _decode(response: httpx.Response, expected: int) -> list[Verdict]:
     return verdicts
 
 
-def _no_answer(url: httpx.URL, error: httpx.TransportError) -> TransportError:
+def _no_answer(url: httpx.URL, error: Exception) -> TransportError:
     return TransportError(f"no answer from {url}: {type(error).__name__} {error}")

@@ -31,7 +31,7 @@ KEEPALIVE_SECONDS = 75
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to stop; 2 if what was asked for cannot be served."""
+    """Serve until told to stop; 2 if what was asked for cannot be served, 3 if the port cannot."""
     options = vars(_parser().parse_args(arguments))
     service, fd, attached = (options.pop(key) for key in ("service", "fd", "attached"))
     try:

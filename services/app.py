@@ -7,6 +7,7 @@ queue as well; the gateway has no verifiers and hands every batch to the queue.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rewarden.contracts import Sample, Verdict
     from services.verifier import Verifier
 
+PING_SECONDS = 2.0
 REFERENCES = "#/components/schemas/{model}"
 
 
@@ -90,9 +92,10 @@ class Service:
         """Say of each part "ok", or what is wrong with it."""
         found = {"verifiers": "ok" if self._started else "starting or stopping"}
         try:
-            await self.door.ping()
-        except TransportError as error:
-            found["queue"] = str(error)
+            async with asyncio.timeout(PING_SECONDS):
+                await self.door.ping()
+        except (TransportError, TimeoutError) as error:
+            found["queue"] = str(error) or f"no answer within {PING_SECONDS} s"
         for name, consumer in self._consumers.items():
             found[f"queue:{name}"] = consumer.problem or "ok"
         return found
@@ -143,6 +146,7 @@ def _v1(service: Service, specs: Mapping[str, type[BaseModel]]) -> APIRouter:
         responses={
             200: {"model": VerifyResponse},
             413: {"description": "Too many samples, or too large a body."},
+            415: {"description": "The body is not declared to be JSON."},
             422: {"description": "The envelope is malformed; the answer names the place."},
             503: {"description": "The queue cannot be reached."},
         },

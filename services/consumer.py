@@ -22,7 +22,13 @@ import redis.asyncio
 from redis.exceptions import RedisError, ResponseError
 
 from rewarden import keys
-from rewarden.batches import Message, decode_message, encode_reply, expired
+from rewarden.batches import (
+    Message,
+    answer_unreadable,
+    decode_message,
+    encode_reply,
+    expired,
+)
 from rewarden.errors import ProtocolError
 from rewarden.local import LANES
 from rewarden.queue import connect
@@ -77,7 +83,16 @@ class Consumer:
     def start(self) -> None:
         """Begin to serve on the running event loop; Redis may come later."""
         me = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._lanes = [asyncio.create_task(self._serve(f"{me}-{lane}")) for lane in range(LANES)]
+        for lane in range(LANES):
+            task = asyncio.create_task(self._serve(f"{me}-{lane}"))
+            task.add_done_callback(self._note_end)
+            self._lanes.append(task)
+
+    def _note_end(self, lane: asyncio.Task[None]) -> None:
+        """Show a lane that ends before it is told to: that is a fault of ours."""
+        if not lane.cancelled() and (error := lane.exception()):
+            self.problem = f"a lane ended: {type(error).__name__}"
+            logger.error("%s: a lane ended", self._verifier, exc_info=error)
 
     async def stop(self, grace_seconds: float = 10.0) -> None:
         """Finish what is being verified, and stop; what does not finish is left to others."""
@@ -161,12 +176,20 @@ class Consumer:
             return decode_message(fields)
         except ProtocolError as error:
             logger.error("%s: %s: %s", self._verifier, entry_id.decode(), error)
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.xadd(keys.dead(self._verifier), fields | {b"why": str(error).encode()})  # type: ignore[arg-type]
-                pipe.xack(self._stream, keys.GROUP, entry_id)
-                pipe.xdel(self._stream, entry_id)
-                await pipe.execute()
+            await self._bury(entry_id, fields, str(error))
             return None
+
+    async def _bury(self, entry_id: bytes, fields: dict[bytes, bytes], why: str) -> None:
+        buried: Any = fields | {b"why": why.encode()}
+        answer = answer_unreadable(fields)
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.xadd(keys.dead(self._verifier), buried)
+            if answer:
+                pipe.rpush(*answer)
+                pipe.expire(answer[0], keys.REPLY_TTL_SECONDS)
+            pipe.xack(self._stream, keys.GROUP, entry_id)
+            pipe.xdel(self._stream, entry_id)
+            await pipe.execute()
 
     async def _gone_trainers(self, messages: Sequence[tuple[bytes, Message]]) -> set[str]:
         """Say whose heartbeat has stopped. A young message needs no asking: one came with it."""
@@ -182,9 +205,11 @@ class Consumer:
 
     async def _answer(self, entry_id: bytes, message: Message, verdicts: list[Verdict]) -> None:
         body = encode_reply(message.number, verdicts)
+        # Other chunks of the batch may take as long as its deadline allows.
+        keep_seconds = max(message.deadline_ms // 1000 - int(time.time()), 0)
         await self._answer_once(
             keys=[self._stream, message.reply_key],
-            args=[keys.GROUP, entry_id, body, keys.REPLY_TTL_SECONDS],
+            args=[keys.GROUP, entry_id, body, keep_seconds + keys.REPLY_TTL_SECONDS],
         )
 
     @asynccontextmanager

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_ERRORS_READ = 1_000
+"""Of a spec that is wrong in more places than this, only their number is told."""
+
 SpecT = TypeVar("SpecT", bound=BaseModel)
 
 
@@ -50,11 +53,23 @@ def read_spec(model: type[SpecT], sample: Sample) -> SpecT | str:
     try:
         return model.model_validate(sample.spec)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "spec"
-        return f"spec is not valid at '{place}': {first['msg']}"
+        if error.error_count() > MAX_ERRORS_READ:
+            return f"The spec is not valid in {error.error_count()} places."
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in field_names(first["loc"])) or "spec"
+        return f"The spec is not valid at '{place}': {first['msg'].removesuffix('.')}."
     except RecursionError:
-        return "spec is nested too deeply"
+        return "The spec is nested too deeply."
+
+
+def field_names(place: Sequence[int | str]) -> list[int | str]:
+    """Leave out what pydantic says of the members of a union: `str`, `list[ChatMessage]`."""
+    return [part for part in place if isinstance(part, int) or _is_field(part)]
+
+
+def _is_field(part: str) -> bool:
+    of_a_union = part in {"str", "int", "float", "bool"} or part.startswith("function-")
+    return not of_a_union and not any(bracket in part for bracket in "[(")
 
 
 async def judge(verifier: Verifier, samples: Sequence[Sample]) -> list[Verdict]:

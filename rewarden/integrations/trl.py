@@ -3,23 +3,29 @@
 ::
 
     paid = TrlRewards(Rewards(terms, "redis://localhost:6379/0"))
-    GRPOTrainer(..., reward_funcs=paid.functions,
+    GRPOTrainer(..., reward_funcs=paid.functions, callbacks=[paid.callback],
                 args=GRPOConfig(reward_weights=paid.weights, ...))
 
 TRL calls the functions one after another with the same lists. The first call sends the batch and
-waits; the others take their part of it. A sample that could not be scored is None in each.
+waits; the others take their part of it. A sample that could not be scored is None in each. When the
+verifiers stay dead, the callback has the trainer save a checkpoint and end.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
     from rewarden.rewards import PendingRewards, RewardBatch, Rewards
 
     RewardFunction = Callable[..., list[float | None]]
+
+logger = logging.getLogger(__name__)
 
 
 class TrlRewards:
@@ -44,6 +50,27 @@ class TrlRewards:
     def weights(self) -> list[float]:
         """TRL's `reward_weights`."""
         return [term.weight for term in self.rewards.terms]
+
+    @property
+    def callback(self) -> TrainerCallback:
+        """Ends the training, with a checkpoint, once `rewards.stopped` is set."""
+        from transformers import TrainerCallback
+
+        rewards = self.rewards
+
+        class StopWithoutVerifiers(TrainerCallback):
+            def on_step_end(
+                self,
+                args: TrainingArguments,
+                state: TrainerState,
+                control: TrainerControl,
+                **_: object,
+            ) -> None:
+                if rewards.stopped:
+                    logger.error("training ends here: %s", rewards.stopped)
+                    control.should_save = control.should_training_stop = True
+
+        return StopWithoutVerifiers()
 
     def submit(self, completions: Sequence[Any], columns: Mapping[str, Sequence[Any]]) -> None:
         """Send the batch early, as soon as its completions exist."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rewarden.contracts import Outcome, Verdict
+from rewarden.batches import unknown
 from rewarden.queue import AsyncRedisQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rewarden.contracts import Sample
+    from rewarden.contracts import Sample, Verdict
 
 
 class GatewayDoor:
@@ -28,7 +28,9 @@ class GatewayDoor:
         known = [s for s in samples if s.verifier is None or s.verifier in self._verifiers]
         verdicts = iter(await self._queue.verify(known, timeout_seconds))
         return [
-            next(verdicts) if sample.verifier in {None, *self._verifiers} else self._unknown(sample)
+            next(verdicts)
+            if sample.verifier is None or sample.verifier in self._verifiers
+            else unknown(sample, sample.verifier, self._verifiers)
             for sample in samples
         ]
 
@@ -39,9 +41,3 @@ class GatewayDoor:
     async def aclose(self) -> None:
         """Close the connections to Redis."""
         await self._queue.aclose()
-
-    def _unknown(self, sample: Sample) -> Verdict:
-        there = self._verifiers
-        reason = f"There is no verifier '{sample.verifier}' here; there is {', '.join(there)}."
-        details = {"available": there}
-        return Verdict.of(sample, Outcome.BAD_SPEC, reason, details=details)

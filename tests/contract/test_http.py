@@ -38,7 +38,10 @@ def puppet_app(**options: Any) -> FastAPI:
 
 async def post(client: httpx.AsyncClient, body: object) -> httpx.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return await client.post("/v1/verify", content=content)
+    return await client.post("/v1/verify", content=content, headers=JSON)
+
+
+JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,8 @@ async def post(client: httpx.AsyncClient, body: object) -> httpx.Response:
         (b"\xff\xfe", ["body"]),
         (b'{"samples": [{"completion": "\\ud800', ["body"]),
         (b"[" * 100_000, ["body"]),
+        (b"9" * 5_000, ["body"]),
+        (b'{"samples": [], "timeout_seconds": ' + b"9" * 5_000 + b"}", ["body"]),
     ],
 )
 async def test_a_malformed_envelope_is_422_with_the_place(body: object, place: list[Any]) -> None:
@@ -89,6 +94,39 @@ async def test_no_completion_is_too_strange(completion: str) -> None:
     verdicts = VerifyResponse.model_validate_json(response.content).verdicts
     assert [v.score for v in verdicts] == [0.5, 1.0, 0.0]
     assert [v.id for v in verdicts] == ["same"] * 3
+
+
+@pytest.mark.parametrize("spec", ['{"answer": "\\ud800"}', '{"answer": %s}' % ("9" * 5_000)])
+async def test_a_damaged_gold_costs_its_own_sample_only(spec: str) -> None:
+    right = '{"completion": "\\\\boxed{4}", "spec": {"answer": "4"}}'
+    odd = '{"completion": "\\\\boxed{4}", "spec": ' + spec + "}"
+    async with served(make_app("math", Settings())) as client:
+        response = await post(client, f'{{"samples": [{right}, {odd}, {right}]}}'.encode())
+    verdicts = VerifyResponse.model_validate_json(response.content).verdicts
+    assert [verdict.score for verdict in verdicts[::2]] == [1.0, 1.0]
+    assert verdicts[1].score != 1.0
+
+
+async def test_a_body_that_is_wrong_in_a_million_places_is_refused_at_once() -> None:
+    zeros = b'{"samples": [{"completion": [%b0]}]}' % (b"0," * 1_000_000)
+    keys = b'{"samples": [], %b "x": 0}' % b"".join(b'"%d": 0,' % i for i in range(200_000))
+    spec = b'{"samples": [{"completion": "", "spec": {%b"x": 0}}]}' % b"".join(
+        b'"%d": 0,' % i for i in range(200_000)
+    )
+    async with served(make_app("math", Settings())) as client:
+        for body, status in [(zeros, 422), (keys, 422), (spec, 200)]:
+            response = await post(client, body)
+            assert response.status_code == status
+            assert len(response.content) < 2_000
+            assert response.elapsed.total_seconds() < 5
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "multipart/form-data; boundary=x"])
+async def test_only_json_is_read_since_any_web_page_may_send_the_rest(kind: str | None) -> None:
+    headers = {"Content-Type": kind} if kind else {}
+    async with served(puppet_app()) as client:
+        response = await client.post("/v1/verify", content=b'{"samples":[]}', headers=headers)
+        assert response.status_code == 415
 
 
 async def test_an_empty_batch_has_no_verdicts() -> None:

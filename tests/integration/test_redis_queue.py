@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import redis
 
-from rewarden import keys
+from rewarden import batches, keys
 from rewarden.client import AsyncClient, Client
 from rewarden.contracts import Outcome, Sample
 from rewarden.errors import TransportError
@@ -125,6 +125,56 @@ async def test_a_message_out_of_contract_goes_to_the_dead_stream(
             (_, fields) = raw.xrange(keys.dead("puppet"))[0]
         assert fields["hello"] == "world"
     assert leftovers(redis_server) == {"waiting": 0, "pending": 0, "dead": 1}
+
+
+async def test_a_chunk_that_cannot_be_read_is_answered_at_once(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with service(redis_server.url), AsyncClient(redis_server.url) as client:
+        await client.verify(puppets("correct"))
+        monkeypatch.setattr(batches, "CONTRACT_VERSION", 2)  # as a newer trainer would send it
+        verdicts = await client.verify(puppets("correct", "partial"), timeout_seconds=60)
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.VERIFIER_ERROR] * 2
+    assert leftovers(redis_server) == {"waiting": 0, "pending": 0, "dead": 1}
+
+
+async def test_an_error_of_one_command_is_told_at_once_and_sends_nothing_twice(
+    redis_server: RedisServer,
+) -> None:
+    async with service(redis_server.url) as verifier, AsyncClient(redis_server.url) as client:
+        with redis_server.client() as raw:
+            raw.set(keys.stream("broken"), "not a stream")
+        broken = Sample(completion="", verifier="broken")
+        with pytest.raises(TransportError, match="WRONGTYPE"):
+            await client.verify([*puppets("correct"), broken], timeout_seconds=60)
+        await client.verify(puppets("partial"))
+        assert sorted(verifier.seen) == ["correct", "partial"]
+
+
+async def test_a_full_redis_is_waited_for_and_nothing_is_sent_twice(
+    redis_server: RedisServer,
+) -> None:
+    async with service(redis_server.url) as verifier, AsyncClient(redis_server.url) as client:
+        await client.verify(puppets("correct"))
+        with redis_server.client() as raw:
+            raw.config_set("maxmemory", "1")
+            batch = asyncio.create_task(client.verify(puppets("partial"), timeout_seconds=60))
+            await asyncio.sleep(1.5)
+            raw.config_set("maxmemory", "0")
+        assert (await batch)[0].outcome is Outcome.PARTIAL
+        assert verifier.seen == ["correct", "partial"]
+
+
+async def test_verdicts_are_kept_as_long_as_their_batch_may_take(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "REPLY_TTL_SECONDS", 1)
+    async with service(redis_server.url), AsyncClient(redis_server.url) as client:
+        # Nobody serves `absent`, and the client waits for it first.
+        absent = Sample(completion="", verifier="absent")
+        samples = [absent, *puppets("correct")]
+        verdicts = await client.verify(samples, timeout_seconds=4)
+    assert [v.outcome for v in verdicts] == [Outcome.EXPIRED, Outcome.CORRECT]
 
 
 WORKER = """

@@ -16,7 +16,7 @@ from rewarden.errors import (
     ServiceBusyError,
     TransportError,
 )
-from rewarden.transport import HttpTransport
+from rewarden.transport import AsyncHttpTransport, HttpTransport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,43 @@ async def test_a_failing_batch_reaches_every_caller_and_the_next_one_works() -> 
         assert (await client.verify_one(Sample(completion="c"))).reason == "c"
 
 
+class Short(Recorder):
+    """Breaks the contract: one verdict too few."""
+
+    async def verify(self, samples: Sequence[Sample], seconds: float) -> list[Verdict]:
+        return (await super().verify(samples, seconds))[1:]
+
+
+async def test_a_transport_that_breaks_the_contract_keeps_nobody_waiting() -> None:
+    async with AsyncClient("http://unused", transport=Short()) as client:
+        calls = [client.verify_one(Sample(completion=text)) for text in ["a", "b"]]
+        async with asyncio.timeout(5):
+            found = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(error) for error in found] == [ValueError] * 2
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 3_601, float("nan")])
+def test_a_time_limit_that_is_none_is_said_to_be_none(seconds: float) -> None:
+    for url in ["http://127.0.0.1:9", "redis://127.0.0.1:9/0"]:
+        with pytest.raises(ConfigurationError, match="timeout_seconds"):
+            Client(url).verify([Sample(completion="")], timeout_seconds=seconds)
+
+
+async def test_the_time_limit_holds_for_an_answer_that_trickles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rewarden.transport.GRACE_SECONDS", 0.2)
+
+    async def handle(_: httpx.Request) -> httpx.Response:
+        await asyncio.sleep(30)
+        return httpx.Response(200)
+
+    transport = AsyncHttpTransport("http://service", transport=httpx.MockTransport(handle))
+    async with AsyncClient("http://service", transport=transport) as client:
+        with pytest.raises(TransportError):
+            await client.verify([Sample(completion="")], timeout_seconds=0.2)
+
+
 async def test_a_caller_that_gives_up_does_not_disturb_the_others() -> None:
     async with AsyncClient("http://unused", transport=Recorder()) as client:
         quitter = asyncio.create_task(client.verify_one(Sample(completion="a")))
@@ -95,8 +132,11 @@ def test_a_batch_beyond_a_request_is_sent_in_parts() -> None:
         assert [v.reason for v in verdicts] == [str(i) for i in range(5_000)]
         assert sizes == [4_096, 904]
         sizes.clear()
-        client.verify([Sample(completion="x" * 3_000_000)] * 5)
+        client.verify([Sample(completion="x" * 25_000_000)] * 5)
         assert sizes == [2, 2, 1]
+        sizes.clear()
+        client.verify([Sample(completion="é", spec={"answer": "é" * 12_000_000})] * 3)
+        assert sizes == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,19 @@ def test_models_are_closed_and_frozen() -> None:
         ([{"role": "user", "content": "4"}], ""),
         ([], ""),
         ([{"role": "assistant", "content": "4", "tool_calls": []}], "4"),
+        (
+            [
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "text", "text": "it is "},
+                        {"type": "image", "url": "x"},
+                        {"type": "text", "text": "4"},
+                    ],
+                }
+            ],
+            "it is 4",
+        ),
     ],
 )
 def test_the_last_assistant_message_counts(completion: object, text: str) -> None:
@@ -78,6 +91,21 @@ def test_mended_text_can_be_written_and_is_otherwise_as_it_was(text: str) -> Non
         assert kept == text
     assert mended({"a": [text, ("b", 1, None)]}) == {"a": [kept, ["b", 1, None]]}
     assert Sample(completion=kept).text == kept
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["\ud800", object(), 10**5_000, b"\xff", float, [[["\udfff"]]]],
+    ids=["surrogate", "object", "integer", "bytes", "type", "nested"],
+)
+def test_a_spec_that_cannot_travel_is_refused_where_it_is_made(value: object) -> None:
+    with pytest.raises(ValidationError):
+        Sample(completion="", spec={"answer": value})
+    deep: object = 0
+    for _ in range(400):
+        deep = [deep]
+    with pytest.raises(ValidationError):
+        Sample(completion="", spec={"answer": deep})
 
 
 def test_verifier_names_cannot_break_out_of_a_key() -> None:

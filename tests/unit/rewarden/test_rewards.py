@@ -3,11 +3,13 @@ from __future__ import annotations
 import pickle
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import ValidationError
 
+from rewarden.batches import unknown
 from rewarden.client import Client
 from rewarden.contracts import Outcome, Sample, Verdict
 from rewarden.errors import ConfigurationError, RewardenError, TransportError
@@ -129,6 +131,72 @@ def test_golds_at_fault_are_not_asked_again(scripted: Any) -> None:
     assert batch.scores == [[None], [None]]
     assert len(script.batches) == 1
     assert rewards.stopped is None
+
+
+def test_undecided_samples_never_stop_a_run(scripted: Any) -> None:
+    def answer(sample: Sample, _: int) -> Outcome:
+        if sample.text == "flaky":
+            return Outcome.EXPIRED
+        return Outcome.UNDECIDED if sample.text == "hard" else Outcome.CORRECT
+
+    rewards, script = scripted(answer)
+    batch = rewards.score(["hard"] * 6 + ["flaky"] + ["easy"] * 9, {"gold": ["4"] * 16})
+    assert batch.scores[0] == [None] * 7 + [1.0] * 9
+    assert rewards.stopped is None
+    assert len(script.batches) == 1
+
+
+def test_a_verifier_that_does_not_exist_stops_the_run_at_once(scripted: Any) -> None:
+    rewards, script = scripted(lambda *_: Outcome.CORRECT)
+    script.verify = lambda samples, _: [unknown(s, "maths", ["math"]) for s in samples]
+    batch = rewards.score(["a"], {"gold": ["4"]})
+    assert batch.scores == [[None], [None]]
+    assert rewards.stopped == "There is no verifier 'maths' here; there is math."
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [None, 4, [{"content": "4"}], [{"role": "assistant", "content": 4}], {"role": "assistant"}],
+)
+def test_a_malformed_completion_costs_its_own_sample_only(
+    scripted: Any, completion: object
+) -> None:
+    rewards, _ = scripted(lambda *_: Outcome.CORRECT)
+    batch = rewards.score(["a", completion, "b"], {"gold": ["4"] * 3})
+    assert batch.scores == [[1.0, None, 1.0]] * 2
+    assert batch.verdicts[0][1].outcome is Outcome.BAD_SPEC
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["5\ud800", object(), b"\xff", 10**5_000],
+    ids=["surrogate", "object", "bytes", "integer"],
+)
+def test_a_gold_that_cannot_travel_costs_its_own_sample_only(scripted: Any, gold: object) -> None:
+    rewards, _ = scripted(lambda *_: Outcome.CORRECT)
+    batch = rewards.score(["a"] * 16, {"gold": ["4"] * 15 + [gold]})
+    assert batch.scores == [[1.0] * 15 + [None]] * 2
+    assert rewards.stopped is None
+
+
+def test_a_column_that_is_not_there_is_said_to_be_missing(scripted: Any) -> None:
+    rewards, _ = scripted(lambda *_: Outcome.CORRECT)
+    with pytest.raises(ConfigurationError, match="reads the column 'gold'; the data has answer"):
+        rewards.score(["a"], {"answer": ["4"]})
+    with pytest.raises(ConfigurationError, match="1 entries for 2 completions"):
+        rewards.score(["a", "b"], {"gold": ["4"]})
+
+
+def test_trl_is_told_to_stop_with_a_checkpoint(scripted: Any) -> None:
+    rewards, _ = scripted(lambda *_: Outcome.EXPIRED)
+    callback: Any = TrlRewards(rewards).callback
+    control = SimpleNamespace(should_save=False, should_training_stop=False)
+    callback.on_step_end(None, None, control)
+    assert not control.should_training_stop
+    rewards.score(["a"], {"gold": ["4"]})
+    callback.on_step_end(None, None, control)
+    assert control.should_save
+    assert control.should_training_stop
 
 
 def test_submitting_does_not_wait(scripted: Any) -> None:

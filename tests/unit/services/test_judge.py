@@ -34,7 +34,7 @@ def test_the_registry_tells_the_truth(name: str) -> None:
 
 def test_a_bad_spec_is_a_sentence_with_the_place() -> None:
     told = read_spec(PuppetSpec, Sample(completion="", spec={"answer": ["4"]}))
-    assert told == "spec is not valid at 'answer': Input should be a valid string"
+    assert told == "The spec is not valid at 'answer': Input should be a valid string."
     assert read_spec(PuppetSpec, Sample(completion="", spec={})) == PuppetSpec()
 
 
