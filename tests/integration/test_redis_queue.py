@@ -168,12 +168,12 @@ async def test_a_full_redis_is_waited_for_and_nothing_is_sent_twice(
 async def test_verdicts_are_kept_as_long_as_their_batch_may_take(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "REPLY_TTL_SECONDS", 1)
+    monkeypatch.setattr(keys, "REPLY_TTL_SECONDS", 3)
     async with service(redis_server.url), AsyncClient(redis_server.url) as client:
         # Nobody serves `absent`, and the client waits for it first.
         absent = Sample(completion="", verifier="absent")
         samples = [absent, *puppets("correct")]
-        verdicts = await client.verify(samples, timeout_seconds=4)
+        verdicts = await client.verify(samples, timeout_seconds=8)
     assert [v.outcome for v in verdicts] == [Outcome.EXPIRED, Outcome.CORRECT]
 
 
