@@ -1,0 +1,1 @@
+"""A GRPO trainer that is paid by the verifier services."""
