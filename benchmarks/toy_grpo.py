@@ -1,4 +1,4 @@
-"""The main job in small: does the model learn from the rewards, and do the rewards cost time?
+"""The main job in small: the model learns from its rewards, and they cost next to no time.
 
 Runs the toy recipe for three seeds, then once with random rewards, which must teach nothing.
 Aims: held-out greedy accuracy from at most 55 % to at least 80 %; waiting for rewards at most 5 %
