@@ -11,10 +11,12 @@ blocks once, in order, with only blanks around them, and an answer that is not b
 from __future__ import annotations
 
 import json
+import re
 from typing import Final, NoReturn
 
 MAX_JSON_CHARS: Final = 1_000_000
 _FENCE = "```"
+_JSON_FENCE = re.compile(r"```[ \t]*json\b", re.IGNORECASE)
 
 
 def missing_in_thinking_boxed(text: str) -> str:
@@ -50,11 +52,11 @@ def missing_in_think_answer(text: str) -> str:
 
 
 def missing_in_json(text: str) -> str:
-    """Look for one JSON value: the whole text, or else its last fenced block."""
+    """Look for one JSON value: the whole text, its last block tagged json, or its last block."""
     if len(text) > MAX_JSON_CHARS:
         return f"The completion is longer than {MAX_JSON_CHARS:,} characters."
     problem = _json_problem(text)
-    block = _last_fenced_block(text) if problem else None
+    block = _fenced_block(text) if problem else None
     return problem if block is None else _json_problem(block)
 
 
@@ -73,11 +75,19 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(msg)
 
 
-def _last_fenced_block(text: str) -> str | None:
-    """Return what stands in the last pair of fences, without the name of its language."""
+def _fenced_block(text: str) -> str | None:
+    """Return what stands in the last fences tagged json, or else in the last ones of any kind.
+
+    A fence within a JSON string ends the block.
+    """
+    tagged = list(_JSON_FENCE.finditer(text))
+    if tagged:
+        begin = tagged[-1].end()
+        close = text.find(_FENCE, begin)
+        return text[begin:close] if close >= 0 else None
     close = text.rfind(_FENCE)
     opening = text.rfind(_FENCE, 0, close) if close > 0 else -1
     if opening < 0:
         return None
-    _, _, content = text[opening + len(_FENCE) : close].partition("\n")
-    return content
+    first_line, line_break, content = text[opening + len(_FENCE) : close].partition("\n")
+    return content if line_break else first_line

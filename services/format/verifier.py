@@ -26,7 +26,7 @@ class FormatVerifier:
     """Checks the shape of completions. Holds no resources."""
 
     name: ClassVar[str] = "format"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     spec_model: ClassVar[type[BaseModel]] = FormatSpec
     chunk_size: ClassVar[int] = 128
 
@@ -56,7 +56,7 @@ class FormatVerifier:
 
 def _decide(spec: FormatSpec | str, text: str) -> tuple[Outcome, str]:
     if isinstance(spec, str):
-        return Outcome.BAD_SPEC, f"The {spec}."
+        return Outcome.BAD_SPEC, spec
     try:
         missing = _CHECKS[spec.template](text, spec)
     except BadPatternError as error:

@@ -7,14 +7,27 @@ a million unclosed boxes cost more than linear time. An escaped brace (`\{`) clo
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 _OPENING = re.compile(r"\\(?:boxed|fbox)")
 _TOKEN = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
-_MAX_GAP_CHARS: Final = 40
 MAX_RIVALS: Final = 16
-_BETWEEN_RIVALS = re.compile(r"or|and|maybe|perhaps|possibly|also|either|else|text|quad|或|和|또는")
+_MAX_STRANGERS: Final = 6
+_FEW_STRANGERS: Final = 2
+_WORD = re.compile(r"[^\W\d_]+")
+_OPERATOR = re.compile("[=+<>→⇒]")
+_ALTERNATIVES = re.compile(
+    "or|either|else|otherwise|alternatively|maybe|perhaps|possibly|probably|vs|versus|lor|vee"
+    "|ou|soit|oder|entweder|bzw|o|ó|oppure|или|либо|或|或者|또는|または",
+    re.IGNORECASE,
+)
+_OTHER_LINKS = re.compile(
+    "and|also|as|well|both|text|textbf|textit|mathrm|mbox|quad|qquad|boxed|fbox"
+    "|et|und|y|e|и|和|그리고",
+    re.IGNORECASE,
+)
 
 
 class Box(NamedTuple):
@@ -23,6 +36,17 @@ class Box(NamedTuple):
     start: int
     inner: int
     end: int
+
+
+class Link(StrEnum):
+    """How what stands between two boxes joins them."""
+
+    RIVALS = "rivals"
+    """Nothing but punctuation and "or": two answers at once."""
+    UNCLEAR = "unclear"
+    """A few words, or an operator: an alternative, a correction or a step."""
+    NONE = "none"
+    """A sentence: the later box corrects or follows the earlier one."""
 
 
 def closed_boxes(text: str, start: int, end: int) -> list[Box]:
@@ -49,19 +73,38 @@ def closed_boxes(text: str, start: int, end: int) -> list[Box]:
     return boxes
 
 
-def side_by_side(text: str, boxes: list[Box]) -> list[Box]:
-    r"""Return the boxes that share one statement with the last: `\boxed{5} or \boxed{7}`."""
-    rivals: list[Box] = []
+def content(text: str, box: Box) -> str:
+    """Return what the box holds, without blanks around it."""
+    return text[box.inner : box.end - 1].strip()
+
+
+def side_by_side(text: str, boxes: list[Box]) -> tuple[list[str], list[str]]:
+    r"""Return what the last box disagrees with: surely (`\boxed{5} or \boxed{7}`), and perhaps."""
+    last = content(text, boxes[-1])
+    surely: dict[str, None] = {}
+    perhaps: dict[str, None] = {}
+    others = surely
     for later, earlier in pairwise(reversed(boxes)):
-        if len(rivals) == MAX_RIVALS or not _is_connective(text, earlier.end, later.start):
+        link = _link(text, earlier.end, later.start)
+        if link is Link.NONE or len(others) == MAX_RIVALS:
             break
-        rivals.append(earlier)
-    return rivals
+        if link is Link.UNCLEAR:
+            others = perhaps
+        if (other := content(text, earlier)) != last:
+            others[other] = None
+    return list(surely), list(perhaps)
 
 
-def _is_connective(text: str, start: int, end: int) -> bool:
-    """Whether nothing but punctuation and "or" stands between; a sentence would correct itself."""
-    if end - start > _MAX_GAP_CHARS:
-        return False
-    words = re.findall(r"[^\W\d_]+", text[start:end])
-    return all(_BETWEEN_RIVALS.fullmatch(word) for word in words)
+def _link(text: str, start: int, end: int) -> Link:
+    strangers, is_alternative = 0, False
+    for match in _WORD.finditer(text, start, end):
+        word = match.group()
+        if _ALTERNATIVES.fullmatch(word):
+            is_alternative = True
+        elif not _OTHER_LINKS.fullmatch(word):
+            strangers += 1
+        if strangers > _MAX_STRANGERS:
+            return Link.NONE
+    if strangers == 0:
+        return Link.UNCLEAR if _OPERATOR.search(text, start, end) else Link.RIVALS
+    return Link.UNCLEAR if is_alternative or strangers <= _FEW_STRANGERS else Link.NONE

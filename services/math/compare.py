@@ -3,11 +3,13 @@ r"""Decide whether an answer equals the gold one, by the cheapest tier that can 
 Tiers: `exact` (the same text), `normalised` (the same canonical text), `rational` (exact
 arithmetic on plain numbers). Each says yes, no, or nothing; where none can say, the outcome is
 `undecided` and the sample is not scored. So the rule is: a "no" needs two things that this module
-fully understands (two numbers, two words, a number and garbage). `2x`, `\sqrt{4}`, `5 km` or
-`five` against a number might be settled by a fuller reader, and are never called wrong here.
+fully understands: two numbers, two choices, a number and garbage. `2x`, `\sqrt{4}`, `5 km`, `e` or
+`five` against a number might be settled by a fuller reader, and are never called wrong here; nor is
+one word against another, but for a few pairs of opposites.
 
-There is no tolerance. A decimal gold that the answer rounds to, and values that agree to twelve
-digits, are `undecided`: close enough that calling them wrong would be a guess.
+There is no tolerance. A decimal gold that the answer rounds to, values that agree to twelve
+digits, and digits that are equal in another convention (`services.math.reading`) are `undecided`:
+calling them wrong would be a guess.
 """
 
 from __future__ import annotations
@@ -16,26 +18,22 @@ from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
 from rewarden.contracts import Outcome
-from services.math.number import Number, OutOfBoundsError, read_number
+from services.math.number import Number
 from services.math.parse import Answer, Shape
+from services.math.reading import letter_may_be, may_be_same
 
 Tier = Literal["exact", "normalised", "rational"]
 
 _SAME_TO = Fraction(1, 10**12)
 _MIN_WORD_CHARS: Final = 3
 _SHORT_WORDS = frozenset({"no"})
-_NEVER_EQUAL = frozenset(
-    {
-        (Shape.NUMBER, Shape.LETTER),
-        (Shape.NUMBERS, Shape.LETTER),
-        (Shape.LETTER, Shape.NUMBER),
-        (Shape.LETTER, Shape.NUMBERS),
-    }
+_CHOICES = frozenset("ABCDEFGHIJ")
+_OPPOSITES: Final = (
+    frozenset({"true", "false"}),
+    frozenset({"yes", "no"}),
+    frozenset({"even", "odd"}),
 )
-_VALUELESS: Final = {
-    Shape.BLANK: "The answer is empty.",
-    Shape.GARBLED: "The answer {} is not a well-formed value.",
-}
+_UNUSABLE = frozenset({Shape.BLANK, Shape.GARBLED})
 
 
 class Decision(NamedTuple):
@@ -48,7 +46,7 @@ class Decision(NamedTuple):
 
 def is_usable(gold: Answer) -> bool:
     """Whether anything could ever be compared with this gold answer."""
-    return gold.shape not in _VALUELESS
+    return gold.shape not in _UNUSABLE
 
 
 def compare(gold: Answer, answer: Answer) -> Decision:
@@ -58,32 +56,28 @@ def compare(gold: Answer, answer: Answer) -> Decision:
     if gold.text == answer.text and answer.text:
         reason = f"The answer {answer.shown} is the gold answer in another spelling."
         return Decision(Outcome.CORRECT, reason, "normalised")
-    if answer.shape in _VALUELESS:
-        reason = _VALUELESS[answer.shape].format(answer.shown)
-        return Decision(Outcome.INCORRECT, reason)
-    if gold.number and answer.number and gold.shape is Shape.NUMBER:
+    if answer.shape is Shape.BLANK:
+        return Decision(Outcome.INCORRECT, "The answer is empty.")
+    return _COMPARERS.get(gold.shape, _undecided)(gold, answer)
+
+
+def _compare_with_number(gold: Answer, answer: Answer) -> Decision:
+    if gold.number and answer.number:
         return _compare_numbers(gold, answer, gold.number, answer.number)
-    return _compare_shapes(gold, answer)
-
-
-def _compare_shapes(gold: Answer, answer: Answer) -> Decision:
-    shapes = (gold.shape, answer.shape)
-    if shapes == (Shape.NUMBER, Shape.OUTSIZE):
+    if answer.shape is Shape.OUTSIZE:
         return Decision(Outcome.REJECTED, "The answer is a number too large to be computed.")
-    if shapes == (Shape.NUMBER, Shape.NUMBERS) and not _is_decimal_comma(gold, answer):
-        reason = f"The answer {answer.shown} is several numbers, not {gold.shown}."
-        return Decision(Outcome.INCORRECT, reason)
-    if shapes == (Shape.WORD, Shape.WORD):
-        return _compare_words(gold, answer)
-    if shapes == (Shape.LETTER, Shape.LETTER) and gold.text.lower() != answer.text.lower():
-        return _different(gold, answer, "normalised")
-    return _different(gold, answer) if shapes in _NEVER_EQUAL else _undecided(gold, answer)
+    if answer.shape is Shape.LETTER:
+        return _compare_letter_and_number(gold, answer)
+    is_wrong = answer.shape in {Shape.NUMBERS, Shape.GARBLED}
+    if not is_wrong or may_be_same(gold.text, answer.text):
+        return _undecided(gold, answer)
+    if answer.shape is Shape.GARBLED:
+        return _garbled(answer)
+    reason = f"The answer {answer.shown} is several numbers, not {gold.shown}."
+    return Decision(Outcome.INCORRECT, reason)
 
 
 def _compare_numbers(gold: Answer, answer: Answer, wanted: Number, given: Number) -> Decision:
-    if answer.shape is Shape.COUNTED:
-        same = wanted.value == given.value
-        return _undecided(gold, answer) if same else _different(gold, answer, "rational")
     if wanted.unit and given.unit and wanted.unit != given.unit:
         reason = f"The units differ: {wanted.unit} and {given.unit}."
         return Decision(Outcome.INCORRECT, reason, "rational")
@@ -95,7 +89,7 @@ def _compare_numbers(gold: Answer, answer: Answer, wanted: Number, given: Number
     if wanted.value == given.value:
         reason = f"{answer.shown} equals {gold.shown} exactly."
         return Decision(Outcome.CORRECT, reason, "rational")
-    if _is_close(wanted, given) or _is_decimal_comma(gold, answer):
+    if _is_close(wanted, given) or may_be_same(gold.text, answer.text):
         return _undecided(gold, answer)
     return _different(gold, answer, "rational")
 
@@ -118,33 +112,53 @@ def _is_close(wanted: Number, given: Number) -> bool:
     return distance <= abs(wanted.value) * _SAME_TO
 
 
-def _is_decimal_comma(gold: Answer, answer: Answer) -> bool:
-    """Whether `2,5` read as 2.5 would be equal: two conventions, so no "no"."""
-    if "," not in gold.text + answer.text:
-        return False
-    try:
-        wanted = read_number(gold.text.replace(",", "."))
-        given = read_number(answer.text.replace(",", "."))
-    except (OutOfBoundsError, ZeroDivisionError):
-        return False
-    return wanted is not None and given is not None and wanted.value == given.value
+def _compare_with_letter(gold: Answer, answer: Answer) -> Decision:
+    """Compare with a choice, or a variable: only choices are surely different."""
+    if answer.shape is Shape.LETTER:
+        is_other = gold.text in _CHOICES and gold.text.lower() != answer.text.lower()
+        return _different(gold, answer, "normalised") if is_other else _undecided(gold, answer)
+    if answer.shape is Shape.GARBLED:
+        return _garbled(answer)
+    if answer.shape in {Shape.NUMBER, Shape.NUMBERS}:
+        return _compare_letter_and_number(gold, answer)
+    return _undecided(gold, answer)
+
+
+def _compare_with_numbers(gold: Answer, answer: Answer) -> Decision:
+    if answer.shape is Shape.LETTER:
+        return _compare_letter_and_number(gold, answer)
+    return _undecided(gold, answer)
+
+
+def _compare_letter_and_number(gold: Answer, answer: Answer) -> Decision:
+    """Tell a letter from a number, unless it may stand for that very one."""
+    letter, number = (gold, answer) if gold.shape is Shape.LETTER else (answer, gold)
+    if letter_may_be(letter.text, number.number and number.number.value):
+        return _undecided(gold, answer)
+    return _different(gold, answer)
 
 
 def _compare_words(gold: Answer, answer: Answer) -> Decision:
-    """Compare two words; `ab` and `ba` may be products, so short words and anagrams stay open."""
-    if gold.text.casefold() == answer.text.casefold():
-        if _is_word(gold.text) and _is_word(answer.text):
-            reason = f"The answer is {gold.shown}, but for capital letters."
-            return Decision(Outcome.CORRECT, reason, "normalised")
+    """Compare two words; `ab` may be a product, `inf` is `infinity`: only opposites differ."""
+    if answer.shape is not Shape.WORD:
         return _undecided(gold, answer)
-    if not (gold.text + answer.text).isascii() or sorted(gold.text) == sorted(answer.text):
-        return _undecided(gold, answer)
-    return _different(gold, answer, "normalised")
+    wanted, given = gold.text.casefold(), answer.text.casefold()
+    if wanted == given and _is_word(gold.text) and _is_word(answer.text):
+        reason = f"The answer is {gold.shown}, but for capital letters."
+        return Decision(Outcome.CORRECT, reason, "normalised")
+    if {wanted, given} in _OPPOSITES:
+        return _different(gold, answer, "normalised")
+    return _undecided(gold, answer)
 
 
 def _is_word(text: str) -> bool:
     is_long = len(text) >= _MIN_WORD_CHARS or text.lower() in _SHORT_WORDS
     return is_long and (text.islower() or text.istitle())
+
+
+def _garbled(answer: Answer) -> Decision:
+    reason = f"The answer {answer.shown} is not a well-formed value."
+    return Decision(Outcome.INCORRECT, reason)
 
 
 def _different(gold: Answer, answer: Answer, tier: Tier | None = None) -> Decision:
@@ -155,3 +169,11 @@ def _different(gold: Answer, answer: Answer, tier: Tier | None = None) -> Decisi
 def _undecided(gold: Answer, answer: Answer) -> Decision:
     reason = f"Whether {answer.shown} equals {gold.shown} could not be decided."
     return Decision(Outcome.UNDECIDED, reason)
+
+
+_COMPARERS: Final = {
+    Shape.NUMBER: _compare_with_number,
+    Shape.NUMBERS: _compare_with_numbers,
+    Shape.LETTER: _compare_with_letter,
+    Shape.WORD: _compare_words,
+}

@@ -1,9 +1,13 @@
 r"""Find the final answer in a completion: where it stands, and which strategy found it.
 
-Strategies, in order: the last closed `\boxed{}` or `\fbox{}`; `<answer>…</answer>`; "(final)
-answer is …" or "Answer: …"; a last line `#### …`; bold type in the last line; LaTeX that ends the
-text; a number in the last sentence. What is said after a think block comes first; a box inside a
-*closed* one counts only where nothing is said after it, and nothing inside an unclosed one counts.
+A box goes first: the last closed `\boxed{}` or `\fbox{}` that is not blank. Without one, the answer
+that is stated *later* in the text wins: `<answer>…</answer>`; "(final) answer is …" or "Answer: …";
+a last line `#### …`. Without those: bold type in the last line; LaTeX that ends the text; a number
+in the last sentence. Another value that follows an explicit answer, or a box which may not be the
+only one, makes a doubt.
+
+What is said after a think block comes first; a box inside a *closed* one counts only where nothing
+at all follows, and nothing inside an unclosed one counts. HTML comments are not read.
 
 Each strategy reads the text a bounded number of times from end to end, without recursion: the
 time is linear in its length. What is not covered: an answer in words ("forty-two"), a statement
@@ -16,7 +20,8 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from services.math import tail
-from services.math.boxes import closed_boxes, side_by_side
+from services.math.boxes import closed_boxes, content, side_by_side
+from services.math.said import COMMENT_OPENING, last_answer_block, said, without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +34,9 @@ _STATEMENT = re.compile(
     r"(?:nswer|答案)[*_]{0,3}\s{0,9}(?:is\b\s{0,9}:?|are\b|[:=\uff1a]|是|为)[*_\s]{0,20}",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"\n|。|[.?](?=\s|\Z)")
+_SENTENCE_END = re.compile(r"\n|。|[.?](?!\s{0,3}\.)(?=\s|\Z)|</?answer", re.IGNORECASE)
+_WEAKER = frozenset(("bold", "latex", "number"))
+_VALUE = re.compile(r"\d|\\|\A\W*\w\W*\Z")
 
 
 class Found(NamedTuple):
@@ -42,38 +49,75 @@ class Found(NamedTuple):
     """False where the text merely ends with a value and nothing says that it is the answer."""
     rivals: tuple[str, ...] = ()
     r"""Other final answers side by side with this one, as in `\boxed{5} or \boxed{7}`."""
+    doubts: tuple[str, ...] = ()
+    """Other answers that may be meant instead: only where all agree is anything known."""
 
 
 def extract(text: str, strategy: Literal["auto"] | Strategy = "auto") -> Found | None:
     """Return the final answer of `text`, or None if it holds none."""
-    start, end = _said(text)
-    chosen = list(_FINDERS.values()) if strategy == "auto" else [_FINDERS[strategy]]
+    find = _any if strategy == "auto" else _FINDERS[strategy]
+    if "<" not in text:
+        return find(text, 0, len(text))
+    text = without_comments(text)
+    start, end = said(text)
+    found = find(text, start, end)
+    if start and find in (_any, _boxed):
+        found = _with_thought(text, start, found)
+    hidden = text.rfind(COMMENT_OPENING)
+    if found and 0 <= hidden < found.start:
+        return found._replace(stated=False)
+    return found
+
+
+def _any(text: str, start: int, end: int) -> Found | None:
+    box = _boxed(text, start, end)
+    if box and not _is_blank(text, box):
+        return box
+    stated = [hit for find in _EXPLICIT if (hit := find(text, start, end))]
     unstated = None
-    for find in chosen:
-        found = find(text, start, end)
-        if found and (found.stated or found.strategy == "boxed"):
-            return found
-        unstated = unstated or found
-    if start and _boxed in chosen:
-        return _boxed(text, 0, start) or unstated
-    return unstated
+    for find in _IMPLICIT:
+        hit = find(text, start, end)
+        if hit and hit.stated:
+            stated.append(hit)
+            break
+        unstated = unstated or hit
+    return _latest(text, stated) if stated else unstated or box
 
 
-def _said(text: str) -> tuple[int, int]:
-    """Return the part of `text` after its last closed think block and before an unclosed one."""
-    if "think" not in text:
-        return 0, len(text)
-    short, long = text.rfind("</think>"), text.rfind("</thinking>")
-    start = 0
-    if short != long:  # at most one of them is missing
-        start = short + len("</think>") if short > long else long + len("</thinking>")
-    return start, min(_place(text, "<think>", start), _place(text, "<thinking>", start))
+def _latest(text: str, stated: list[Found]) -> Found:
+    """Choose the explicit answer that stands last, and doubt it if another one comes after."""
+    explicit = [hit for hit in stated if hit.strategy not in _WEAKER]
+    last = max(explicit or stated, key=lambda hit: hit.start)
+    doubts = [text[hit.start : hit.end] for hit in stated if _contradicts(text, hit, last)]
+    return last._replace(doubts=tuple(doubts)) if doubts else last
 
 
-def _place(text: str, mark: str, start: int) -> int:
-    """Return where `mark` stands; the end of the text if it does not."""
-    place = text.find(mark, start)
-    return place if place >= 0 else len(text)
+def _contradicts(text: str, hit: Found, last: Found) -> bool:
+    """Whether `hit` is another value and its claim to be the answer is not clearly weaker."""
+    if hit.start < last.end and last.start < hit.end:
+        return False
+    if text[hit.start : hit.end] == text[last.start : last.end]:
+        return False
+    if hit.start < last.start:
+        return hit.strategy == "answer_tag" and last.strategy == "final_answer"
+    return _VALUE.search(text, hit.start, hit.end) is not None
+
+
+def _with_thought(text: str, start: int, found: Found | None) -> Found | None:
+    """Weigh a box inside a think block, which ends at `start`, against what follows the block."""
+    is_blank = found is not None and _is_blank(text, found)
+    if found and found.stated and not is_blank:
+        return found
+    thought = _boxed(text, 0, start)
+    if thought is None or _is_blank(text, thought):
+        return found
+    if found and not is_blank:
+        return found._replace(doubts=(*found.doubts, text[thought.start : thought.end]))
+    return thought._replace(stated=False) if text[start:].strip() else thought
+
+
+def _is_blank(text: str, found: Found) -> bool:
+    return not text[found.start : found.end].strip()
 
 
 def _boxed(text: str, start: int, end: int) -> Found | None:
@@ -83,17 +127,19 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         if unclosed < 0:
             return None
         return Found("boxed", text.index("{", unclosed) + 1, end, stated=False)
-    last = boxes[-1]
-    if len(boxes) == 1:
+    full = [box for box in boxes if content(text, box)] if len(boxes) > 1 else boxes
+    last = (full or boxes)[-1]
+    if len(full) < 2 and last is boxes[-1]:
         return Found("boxed", last.inner, last.end - 1)
-    rivals = [text[box.inner : box.end - 1] for box in side_by_side(text, boxes)]
-    return Found("boxed", last.inner, last.end - 1, rivals=tuple(rivals))
+    rivals, doubts = side_by_side(text, full or boxes)
+    if last is not boxes[-1]:
+        doubts.append("")
+    return Found("boxed", last.inner, last.end - 1, True, tuple(rivals), tuple(doubts))
 
 
 def _answer_tag(text: str, start: int, end: int) -> Found | None:
-    close = text.rfind("</answer>", start, end)
-    opening = text.rfind("<answer>", start, close) if close >= 0 else -1
-    return _trimmed("answer_tag", text, opening + len("<answer>"), close) if opening >= 0 else None
+    block = last_answer_block(text, start, end)
+    return block and _trimmed("answer_tag", text, *block)
 
 
 def _final_answer(text: str, start: int, end: int) -> Found | None:
@@ -165,3 +211,5 @@ _FINDERS: Final[dict[Strategy, Callable[[str, int, int], Found | None]]] = {
     "latex": _latex,
     "number": _number,
 }
+_EXPLICIT: Final = (_answer_tag, _final_answer, _hashes)
+_IMPLICIT: Final = (_bold, _latex, _number)

@@ -1,4 +1,4 @@
-"""From the pieces to one decision: several golds, rival boxes, answers that nobody stated.
+"""From the pieces to one decision: several golds, rivals, doubts, answers that nobody stated.
 
 The promise is that a decision is right or open. So one doubt is enough to leave a "yes" open, and
 a list of accepted answers is only a "no" if every one of them is.
@@ -38,9 +38,7 @@ class Grader:
 
     def __init__(self) -> None:
         self._golds: Memo[str, Answer] = Memo(MEMO_CAPACITY)
-        self._grades: Memo[tuple[tuple[str, ...], str, tuple[str, ...], bool], Grade] = Memo(
-            MEMO_CAPACITY
-        )
+        self._grades: Memo[tuple[object, ...], Grade] = Memo(MEMO_CAPACITY)
 
     def unusable(self, golds: tuple[str, ...]) -> str | None:
         """Return the first gold answer that nothing could be compared with."""
@@ -55,26 +53,44 @@ class Grader:
         if len(answer) > MAX_ANSWER_CHARS:
             reason = f"The answer has {len(answer):,} characters; {MAX_ANSWER_CHARS:,} are read."
             return Grade(Decision(Outcome.REJECTED, reason), golds[0]), False
-        key = (golds, answer, found.rivals, found.stated)
+        key = (golds, answer, found.rivals, found.doubts, found.stated)
         known = self._grades.get(key)
         if known:
             return known, True
         grade = self._with_doubts(golds, answer, found)
-        if sum(map(len, (answer, *golds, *found.rivals))) <= MAX_MEMO_CHARS:
+        if sum(map(len, (answer, *golds, *found.rivals, *found.doubts))) <= MAX_MEMO_CHARS:
             self._grades.put(key, grade)
         return grade, False
 
     def _with_doubts(self, golds: tuple[str, ...], answer: str, found: Found) -> Grade:
-        grade = self._against_all(golds, answer)
-        if not found.stated:
-            return Grade(_unstated(grade.decision, answer), grade.gold)
-        if grade.decision.outcome is not Outcome.CORRECT:
-            return grade
-        for rival in found.rivals:
+        decision, gold = self._against_all(golds, answer)
+        if decision.outcome is Outcome.CORRECT:
+            decision = self._among_rivals(golds, answer, found.rivals) or decision
+        if found.doubts:
+            decision = self._among_doubts(decision, golds, answer, found.doubts)
+        return Grade(decision if found.stated else _unstated(decision, answer), gold)
+
+    def _among_rivals(
+        self, golds: tuple[str, ...], answer: str, rivals: tuple[str, ...]
+    ) -> Decision | None:
+        for rival in rivals:
             other = self._against_all(golds, rival[:MAX_ANSWER_CHARS]).decision
             if other.outcome is not Outcome.CORRECT:
-                return Grade(_conflict(other, answer, rival), grade.gold)
-        return grade
+                return _conflict(other, answer, rival)
+        return None
+
+    def _among_doubts(
+        self, decision: Decision, golds: tuple[str, ...], answer: str, doubts: tuple[str, ...]
+    ) -> Decision:
+        """Leave open what would be decided otherwise if a doubt were the answer."""
+        is_paid = decision.outcome is Outcome.CORRECT
+        for doubt in doubts:
+            value = doubt.rpartition("=")[2][:MAX_ANSWER_CHARS]  # `3 + 4 = 7` confirms a 7
+            other = self._against_all(golds, value).decision.outcome
+            if (other is Outcome.CORRECT) != is_paid and (is_paid or other in _RANK):
+                reason = f"The answer may be {quoted(answer)} or {quoted(doubt) or 'blank'}."
+                return Decision(Outcome.UNDECIDED, reason)
+        return decision
 
     def _against_all(self, golds: tuple[str, ...], answer: str) -> Grade:
         """Return the best grade over the accepted answers: a yes, else an open one, else a no."""

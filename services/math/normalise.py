@@ -15,6 +15,7 @@ _UNICODE = str.maketrans(
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe63", "-"),
         **dict.fromkeys("\u2044\u2215\u00f7", "/"),
         **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"),  # nothing to see
+        **dict.fromkeys("\uff0c\u3001", ", "),  # never within a number
         "\N{MULTIPLICATION SIGN}": r"\times ",
         "\N{MIDDLE DOT}": r"\cdot ",
         "\N{DOT OPERATOR}": r"\cdot ",
@@ -36,10 +37,11 @@ _SUBSCRIPT = re.compile("[₀-₉]+")
 _VULGAR = re.compile("[¼-¾⅐-⅞]")
 _ROOT = re.compile(r"√\s*(\d+|)")
 
+_STOPS: Final = ".,;。"
 _EDGES: Final = " \t\r\n\0"
 _MATH_DOLLAR = re.compile(r"(?<!\\)\$")
 _LATEX_THOUSANDS = re.compile(r"(?<=\d)\\,(?=\d{3}(?!\d))")
-_LIST_COMMA = re.compile(r"(?<=\d),\s+(?=\d{3}(?!\d))")
+_LIST_COMMA = re.compile(r"(?<=\d)(?: , ?|, )(?=\d{3}(?!\d))")
 _DEGREES = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})|\\degree(?![A-Za-z])")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)|(.))", re.DOTALL)
 _WRAPPER = re.compile(
@@ -47,6 +49,7 @@ _WRAPPER = re.compile(
     r"|\\.|[{}]",
     re.DOTALL,
 )
+_BOXES = (r"\box", r"\fbox")
 _HAS_WRAPPER = re.compile(r"\\(?:text|math|mbox|operatorname|f?box)")
 _IGNORED = frozenset(("left", "right", "big", "Big", "bigl", "bigr", "displaystyle", "textstyle"))
 _BLANKS = frozenset(("quad", "qquad"))
@@ -64,6 +67,8 @@ _SPACED = {"!": "", "$": "$", "%": "%"} | dict.fromkeys(",;:> \n()[]", " ")
 _SHORT_FRAC = re.compile(r"\\frac\s*(?:(\d)|(\{[^{}]*\}))\s*(?:(\d)|(\{[^{}]*\}))")
 _SHORT_ROOT = re.compile(r"\\sqrt\s*(\d)")
 _LONE_GROUP = re.compile(r"([\^_])\{(\w)\}")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_MAX_LAYERS: Final = 8
 _LOOSE_BLANK = re.compile(r" (?![^\W_])|(?<![^\W_]) ")
 
 
@@ -78,12 +83,13 @@ def canonical(text: str) -> str:
         text = _MATH_DOLLAR.sub(" ", text)
     if "\\" in text or "{" in text:
         text = _plain_latex(text)
-    if "," in text:
-        text = _LIST_COMMA.sub(";", text)
     text = " ".join(text.split())
     if " " in text:
-        text = _LOOSE_BLANK.sub("", text)
-    return _bare(text.rstrip(".,;。"))
+        text = _LOOSE_BLANK.sub("", _LIST_COMMA.sub(";", text))
+    shorter = text.rstrip(_STOPS)
+    if shorter != text and ".." not in text[len(shorter) :]:  # an ellipsis has a meaning
+        text = shorter
+    return bare(text) if text.startswith("{") else text
 
 
 def _plain_unicode(text: str) -> str:
@@ -113,7 +119,7 @@ def _plain_latex(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    r"""Replace `\text{…}` and its like by what they hold."""
+    r"""Replace `\text{…}` and its like by what they hold; of a box, the braces stay."""
     pieces: list[str] = []
     is_wrapper: list[bool] = []
     done = 0
@@ -123,10 +129,10 @@ def _unwrapped(text: str) -> str:
         done = token.end()
         opens = mark[-1] == "{" and mark != r"\{"
         if opens:
-            is_wrapper.append(len(mark) > 1)
+            is_wrapper.append(len(mark) > 1 and not mark.startswith(_BOXES))
         dropped = is_wrapper[-1] if opens else mark == "}" and is_wrapper and is_wrapper.pop()
         if not dropped:
-            pieces.append(mark)
+            pieces.append("{" if opens else mark)
     return "".join([*pieces, text[done:]])
 
 
@@ -144,8 +150,21 @@ def _braced_frac(match: re.Match[str]) -> str:
     return rf"\frac{braced_top or '{' + top + '}'}{braced_bottom or '{' + bottom + '}'}"
 
 
-def _bare(text: str) -> str:
-    """Drop a brace pair around the whole, which only groups."""
-    while len(text) > 1 and text[0] == "{" and text[-1] == "}" and "}" not in text[1:-1]:
-        text = text[1:-1]
+def bare(text: str) -> str:
+    """Drop brace pairs around the whole, which only group."""
+    for _ in range(_MAX_LAYERS):
+        if not _is_group(text):
+            break
+        text = text[1:-1].strip()
     return text
+
+
+def _is_group(text: str) -> bool:
+    if text[:1] != "{" or text[-1] != "}":
+        return False
+    depth = 0
+    for mark in _BRACE.finditer(text, 0, len(text) - 1):
+        depth += (mark.group() == "{") - (mark.group() == "}")
+        if depth == 0:
+            return False
+    return depth == 1

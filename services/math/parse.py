@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from services.math.normalise import canonical
+from services.math.normalise import bare, canonical
 from services.math.number import Number, OutOfBoundsError, read_number
 
 MAX_SHOWN_CHARS: Final = 60
 
-_SYMBOL = re.compile(r"(?:(?:[^\W\d_]|\\(?!not)[A-Za-z]+)(?:_\w|_\{\w+\})?)?=(?=[^=]+\Z)")
-_COUNTED = re.compile(r"([^A-Za-z]*\d\.?) ?([A-Za-z])")
-_SCALES = frozenset("kKmMbBtT")
+_GREEK = (
+    r"\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma"
+    r"|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega)"
+)  # no pi, which has a value
+_SYMBOL = re.compile(rf"(?:(?:[^\W\d_]|{_GREEK})(?:_\w|_\{{\w+\}})?)?=(?=[^=]+\Z)")
 _PLAIN = re.compile(r"[\d\s.,;:+\-*/=()]*")
 _PLAIN_PIECE = re.compile(r"\d+(?:\.\d*)?|\.\d+|[^\s\d]")
 _OTHER_THOUSANDS = re.compile(r"-?\d{1,3}(?:[ .]\d{3})+(?:[.,]\d+)?")
@@ -40,8 +42,6 @@ class Shape(StrEnum):
     """A single letter of the Latin alphabet: a choice or a variable."""
     WORD = "word"
     """Letters and nothing else."""
-    COUNTED = "counted"
-    """A number and one letter, as `1a`: a product, or a number with a unit."""
     GARBLED = "garbled"
     """Digits and signs that no reading makes sense of, unbalanced braces, a division by zero."""
     OUTSIZE = "outsize"
@@ -73,7 +73,7 @@ def parse(raw: str) -> Answer:
     """Read an answer; never raises."""
     text, symbol = canonical(raw), ""
     if "=" in text and (match := _SYMBOL.match(text)):
-        text, symbol = text[match.end() :], match.group()[:-1]
+        text, symbol = bare(text[match.end() :]), match.group()[:-1]
     while _is_parenthesised(text):
         text = text[1:-1]
     try:
@@ -84,8 +84,7 @@ def parse(raw: str) -> Answer:
         return Answer(text, Shape.GARBLED, symbol)
     if number:
         return Answer(text, Shape.NUMBER, symbol, number)
-    counted = _counted(text)
-    return Answer(text, Shape.COUNTED if counted else _shape(text), symbol, counted)
+    return Answer(text, _shape(text), symbol)
 
 
 def _is_parenthesised(text: str) -> bool:
@@ -94,22 +93,12 @@ def _is_parenthesised(text: str) -> bool:
     return text[:1] == "(" and text[-1:] == ")" and not any(mark in inner for mark in "(),;")
 
 
-def _counted(text: str) -> Number | None:
-    match = _COUNTED.fullmatch(text)
-    if match is None or match[2] in _SCALES:
-        return None
-    try:
-        return read_number(match[1])
-    except (OutOfBoundsError, ZeroDivisionError):
-        return None
-
-
 def _shape(text: str) -> Shape:
     if not text:
         return Shape.BLANK
     if text.isalpha():
         return Shape.LETTER if len(text) == 1 and text.isascii() else Shape.WORD
-    if _PLAIN.fullmatch(text):
+    if _PLAIN.fullmatch(text) and not text.endswith("..") and "..." not in text:
         return _plain_shape(text)
     return Shape.EXPRESSION if _is_nested_well(text, "{", "}") else Shape.GARBLED
 

@@ -14,10 +14,11 @@ Span = tuple[int, int]
 
 MAX_SENTENCE_CHARS: Final = 400
 _PUNCTUATION: Final = " \t\r\n.。!,;:*"
+_KEPT = re.compile(r"!+|[\s,]{0,3}\.(?:\s?\.)+")
 _BREAKS = (". ", "! ", "? ", "\n", "。", "\uff01", "\uff1f")
 _WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _LETTER = re.compile(r"[^\W\d_]")
-_NUMBER = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:/\d+)?%?")
+_NUMBER = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:/\d+)?%?!*")
 _SAYS = re.compile(
     r"(?:\b(?:is|are|be|equals?|answer|result|total)|[=:\uff1a是为])[\s$*]{0,6}\Z", re.IGNORECASE
 )
@@ -27,9 +28,13 @@ _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
 def trim(text: str, start: int, end: int, marks: str = _PUNCTUATION) -> Span:
-    """Leave out `marks` at both ends."""
+    """Leave out `marks` at both ends, but not a factorial or an ellipsis: `5!`, `1, 2, ...`."""
     piece = text[start:end].rstrip(marks)
-    return start + len(piece) - len(piece.lstrip(marks)), start + len(piece)
+    stop = start + len(piece)
+    kept = _KEPT.match(text, stop, end) if stop < end else None
+    if kept and piece and (piece[-1].isalnum() or text[stop] != "!"):
+        stop = kept.end()
+    return start + len(piece) - len(piece.lstrip(marks)), stop
 
 
 def last_line(text: str, start: int, end: int) -> Span:
@@ -42,7 +47,15 @@ def last_sentence(text: str, start: int, end: int) -> Span:
     """Return the last sentence without its full stop, cut to its last 400 characters."""
     start, end = trim(text, start, end)
     start = max(start, end - MAX_SENTENCE_CHARS)
-    return trim(text, max(start, *(text.rfind(mark, start, end) + 1 for mark in _BREAKS)), end)
+    return trim(text, max(start, *(_last_break(text, mark, start, end) for mark in _BREAKS)), end)
+
+
+def _last_break(text: str, mark: str, start: int, end: int) -> int:
+    """Return where a sentence begins after `mark`; `4! + 6` is not two of them."""
+    place = text.rfind(mark, start, end)
+    while mark == "! " and place > start and text[place - 1].isdigit():
+        place = text.rfind(mark, start, place)
+    return place + 1
 
 
 def last_latex(text: str, start: int, end: int) -> Span | None:

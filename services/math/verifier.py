@@ -32,7 +32,7 @@ class MathVerifier:
     """Checks a final answer against the gold one. Holds no resources but its memory."""
 
     name: ClassVar[str] = "math"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     spec_model: ClassVar[type[BaseModel]] = MathSpec
     chunk_size: ClassVar[int] = 64
 
@@ -66,7 +66,7 @@ class MathVerifier:
         """Return the decision, its details, and whether it was remembered."""
         spec = read_spec(MathSpec, sample)
         if isinstance(spec, str):
-            return Decision(Outcome.BAD_SPEC, f"The {spec}."), {}, False
+            return Decision(Outcome.BAD_SPEC, spec), {}, False
         golds, text = spec.golds, sample.text
         unusable = self._grader.unusable(golds)
         if unusable is not None:
@@ -84,11 +84,15 @@ class MathVerifier:
 
 def _details(text: str, found: Found, grade: Grade) -> dict[str, Any]:
     flags = [] if found.stated else ["unstated"]
+    if found.rivals:
+        flags.append("rivals")
+    if found.doubts:
+        flags.append("doubts")
     return {
         "strategy": found.strategy,
         "span": [found.start, found.end],
         "extracted": text[found.start : min(found.end, found.start + _SHOWN_CHARS)],
         "gold": grade.gold,
         "tier": grade.decision.tier,
-        "flags": [*flags, "rivals"] if found.rivals else flags,
+        "flags": flags,
     }

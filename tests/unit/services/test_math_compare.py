@@ -36,6 +36,24 @@ def outcome(gold: str, answer: str) -> Outcome:
         ("2.5", "2,5", UNDECIDED),
         ("1.234", "1,234", UNDECIDED),
         ("5.7", "5,8", INCORRECT),
+        # Grouped in another convention.
+        ("1234567", "12,34,567", UNDECIDED),
+        ("1234", "1.234", UNDECIDED),
+        ("1.234", "1234", UNDECIDED),
+        ("1234.5", "1.234,5", UNDECIDED),
+        ("10000", "1 0000", UNDECIDED),
+        ("10000", "1,0000", UNDECIDED),
+        ("10000", "1 0001", INCORRECT),
+        ("1235", "1.234", INCORRECT),
+        ("125", "0.125", INCORRECT),
+        ("15", "1.5", INCORRECT),
+        ("5/2", "1 3/2", UNDECIDED),
+        ("-5/2", "-1 3/2", UNDECIDED),
+        ("3/2", "1 3/2", UNDECIDED),
+        ("5/2", "1 4/2", INCORRECT),
+        ("5/2", "1 3/0", INCORRECT),
+        ("45", "4 5", UNDECIDED),
+        ("20", "4 5", INCORRECT),
         # Percent, degrees and currency.
         (r"37\%", "37 percent", CORRECT),
         (r"37\%", r"63\%", INCORRECT),
@@ -57,7 +75,12 @@ def test_numbers(gold: str, answer: str, expected: Outcome) -> None:
     ("answer", "expected"),
     [
         ("", INCORRECT),
-        ("1a", INCORRECT),
+        ("1a", UNDECIDED),
+        ("e", UNDECIDED),
+        ("D", UNDECIDED),
+        ("B", INCORRECT),
+        ("4...", UNDECIDED),
+        ("4!", UNDECIDED),
         ("4 5 +", INCORRECT),
         ("+-", INCORRECT),
         (r"\frac{4}{", INCORRECT),
@@ -98,6 +121,26 @@ def test_what_stands_where_the_number_4_should(answer: str, expected: Outcome) -
         (r"\text{Even}", "even", CORRECT),
         ("No", "no", CORRECT),
         ("no", "yes", INCORRECT),
+        ("True", "false", INCORRECT),
+        ("even", "odd", INCORRECT),
+        ("yes", "true", UNDECIDED),
+        ("inf", "infinity", UNDECIDED),
+        ("undefined", "DNE", UNDECIDED),
+        ("even", "5", UNDECIDED),
+        ("A", "x", INCORRECT),
+        ("x", "y", UNDECIDED),
+        ("x", "5", INCORRECT),
+        ("e", "2.718", UNDECIDED),
+        ("C", "3", UNDECIDED),
+        ("C", "100", UNDECIDED),
+        ("C", "4 5 +", INCORRECT),
+        ("24", "x", INCORRECT),
+        ("10", "X", UNDECIDED),
+        ("10", "A", UNDECIDED),
+        ("2,3", "x", INCORRECT),
+        ("2,3", "e", UNDECIDED),
+        ("1,2", "1 2", UNDECIDED),
+        ("1 , 234", "1234", UNDECIDED),
         ("AB", "ab", UNDECIDED),
         (r"\text{silent}", "listen", UNDECIDED),
         ("五", "四", UNDECIDED),
@@ -174,7 +217,8 @@ def test_a_changed_number_is_never_right(top: int, bottom: int, other: int) -> N
             assert outcome(gold, answer) is not CORRECT
 
 
-@given(st.integers(0, 10**9), st.integers(0, 6), st.integers(1, 10**6))
+# With three places, `5.000` is five thousand to some.
+@given(st.integers(0, 10**9), st.sampled_from([0, 1, 2, 4, 5, 6]), st.integers(1, 10**6))
 def test_a_decimal_equals_its_fraction_and_no_other(digits: int, places: int, change: int) -> None:
     value = Fraction(digits, 10**places)
     text = f"{digits // 10**places}.{digits % 10**places:0{places}d}" if places else str(digits)

@@ -28,7 +28,11 @@ def found(text: str) -> tuple[str, str, bool] | None:
         (r"\boxed{ { \boxed{5}", "5"),
         (r"<think>\boxed{3}</think> The answer is \boxed{4}.", "4"),
         (r"<thinking>\boxed{3}</thinking>", "3"),
-        (r"<thinking>\boxed{3}</thinking> That settles it.", "3"),
+        ("<Thinking>\\boxed{3}</ THINKING >\n\n", "3"),
+        (r"<think>\boxed{3}</think> <!-- done -->", "3"),
+        (r"Put it in \boxed{}: \boxed{5}", "5"),
+        (r"the answer, within \boxed{}. \boxed{5}", "5"),
+        (r"<!-- \boxed{3} --> \boxed{4} <!-- \boxed{5} -->", "4"),
         (r"\boxed{5} <think> or is it \boxed{6}", "5"),
         ("所以\uff0c答案\uff1a\\boxed{5}。", "5"),
     ],
@@ -43,6 +47,10 @@ def test_the_last_closed_box_counts(text: str, answer: str) -> None:
         "",
         "no number at all",
         r"<think>\boxed{5}",
+        r"<Think>\boxed{5}",
+        r"< think >\boxed{5}",
+        r'<THINKING mode="long">\boxed{5}',
+        r"<!-- \boxed{5} -->",
         r"<thinking>the answer is 5. \boxed{5}",
         r"done</think><think>\boxed{5}",
         r"We must simplify $\frac{10}{4}$. I cannot finish this.",
@@ -59,6 +67,10 @@ def test_nothing_is_found(text: str) -> None:
     [
         ("<answer> 42 </answer>", "answer_tag", "42"),
         ("<answer>1</answer> no: <answer>2</answer>", "answer_tag", "2"),
+        ("<Answer>42</ANSWER >", "answer_tag", "42"),
+        ("<answer>The answer is 42</answer>", "final_answer", "42"),
+        ("I use \\boxed{}. The answer is 42.", "final_answer", "42"),
+        ("The answer is 7. <!-- \\boxed{5} -->", "final_answer", "7"),
         ("The final answer is 42. I hope it helps.", "final_answer", "42"),
         ("The answer is **42**.", "final_answer", "42"),
         ("The answer is 11 5/6.", "final_answer", "11 5/6"),
@@ -97,6 +109,10 @@ def test_other_strategies(text: str, strategy: str, answer: str) -> None:
         ("Is the answer: 5?", "5?"),
         ("x = 5 or x = 7", "x = 7"),
         ("It is $5$ or $7$", "7"),
+        (r"<thinking>\boxed{3}</thinking> That settles it.", "3"),
+        (r"<think>\boxed{5}</think> so I get 7", "7"),
+        ("<!-- \\boxed{5}", "5"),
+        ("There are 5! ways", "5!"),
         ("We used the prime **7**", "7"),
     ],
 )
@@ -115,7 +131,15 @@ def test_a_value_that_is_only_mentioned_is_marked(text: str, answer: str) -> Non
         (r"\boxed{5} \text{ or } \boxed{7}", ("5",)),
         (r"\boxed{5}. So it is \boxed{7}", ()),
         (r"First \boxed{5}, then we double it and get \boxed{7}", ()),
-        (r"\boxed{5}" + " " * 50 + r"\boxed{7}", ()),
+        (r"\boxed{5}" + " " * 50 + r"\boxed{7}", ("5",)),
+        (r"\boxed{5}" + "." * 50 + r"\boxed{7}", ("5",)),
+        (r"\boxed{5} vs. \boxed{7}", ("5",)),
+        (r"\boxed{5}; Alternatively: \boxed{7}", ("5",)),
+        (r"\boxed{5}, otherwise \boxed{7}", ("5",)),
+        (r"\boxed{5} ou \boxed{7}", ("5",)),
+        (r"\boxed{5} \boxed{} \boxed{7}", ("5",)),
+        (r"\boxed{5} or \boxed{5}", ()),
+        (r"\boxed{} or \boxed{5}", ()),
     ],
 )
 def test_boxes_side_by_side_are_rivals(text: str, rivals: tuple[str, ...]) -> None:
@@ -124,15 +148,69 @@ def test_boxes_side_by_side_are_rivals(text: str, rivals: tuple[str, ...]) -> No
     assert hit.rivals == rivals
 
 
+@pytest.mark.parametrize(
+    ("text", "doubts"),
+    [
+        (r"\boxed{5} hmm \boxed{7}", ("5",)),
+        (r"\boxed{5} or else it could well be \boxed{7}", ("5",)),
+        (r"\boxed{5} + \boxed{7} = \boxed{12}", ("7", "5")),
+        (r"\boxed{5}, next \boxed{7} or \boxed{8}", ("5",)),
+        (r"\boxed{5} in \boxed{}", ("",)),
+        (r"\boxed{5}. So it is \boxed{7}", ()),
+        (r"<think>\boxed{5}</think> so I get 7", ("5",)),
+        ("So the answer is 7. For two weeks that makes 14.\n#### 14", ()),
+        ("The answer is 7. <answer>14</answer>", ()),
+        ("<answer>7</answer>\nThe final answer is 14.", ("7",)),
+        ("<answer>7</answer>\nThe final answer is 7.", ()),
+        ("The answer is 7.\n\nFinal: $14$", ("14",)),
+        ("The answer is 7. That is:\n**14**", ("14",)),
+        ("The answer is 7. So the total is 14", ("14",)),
+        ("The answer is 7.\n**Good luck**", ()),
+        ("The total is:\n**7**\nThe answer is 14.", ()),
+        ("The answer is $7$ or **8**.", ()),
+    ],
+)
+def test_what_may_be_meant_instead_makes_a_doubt(text: str, doubts: tuple[str, ...]) -> None:
+    hit = extract(text)
+    assert hit is not None
+    assert hit.doubts == doubts
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("n = 5!", "n = 5!"),
+        ("The total is 4! + 6", "4! + 6"),
+        ("We get n = 1, 2, 3, ...", "n = 1, 2, 3, ..."),
+        ("x = 0.333...", "x = 0.333..."),
+        ("The answer is 0.333...", "0.333.."),
+        ("The answer is 1, 2, . . .", "1, 2, . ."),
+        ("Hence:\n**5!**", "5!"),
+        ("The total is 5 !", "5"),
+        ("Hence **5**!", "5"),
+    ],
+)
+def test_a_factorial_and_an_ellipsis_are_no_punctuation(text: str, answer: str) -> None:
+    hit = found(text)
+    assert hit is not None
+    assert hit[1] == answer
+
+
 def test_rivals_are_bounded() -> None:
-    hit = extract(r"\boxed{5} " * 1_000)
+    hit = extract("".join(rf"\boxed{{{number}}} " for number in range(1_000)))
     assert hit is not None
     assert len(hit.rivals) == MAX_RIVALS
 
 
+def test_repeats_do_not_hide_a_rival() -> None:
+    hit = extract(r"\boxed{5} or " + r"\boxed{7} " * 1_000)
+    assert hit is not None
+    assert hit.rivals == ("5",)
+
+
 def test_one_strategy_can_be_asked_for() -> None:
     text = "\\boxed{5}\n#### 7"
-    assert extract(text, "hashes") == ("hashes", 15, 16, True, ())
+    assert extract(text, "hashes") == ("hashes", 15, 16, True, (), ())
     assert extract(text, "answer_tag") is None
 
 
@@ -155,6 +233,11 @@ _PIECES = st.sampled_from(
         " or ",
         "<think>",
         "</think>",
+        "</Think >",
+        "<!--",
+        "-->",
+        "...",
+        "!",
         "<answer>",
         "$",
         "</answer>",

@@ -33,6 +33,15 @@ from services.math.parse import Shape, parse
         ("{5}", "5"),
         ("**5**", "5"),
         (r"\boxed{7}", "7"),
+        (r"\boxed{\boxed{\frac{1}{2}}}", r"\frac{1}{2}"),
+        (r"\text{\fbox{7}}", "7"),
+        ("{" * 8 + "5" + "}" * 8, "5"),
+        (r"{1}{2}", "{1}{2}"),
+        ("12 ,", "12"),
+        ("0.3...", "0.3..."),
+        ("0.3…", "0.3..."),
+        ("1, 2, . . .", "1,2,..."),
+        ("1\uff0c2\u30013", "1,2,3"),
         (r"\text{west}", "west"),
         (r"5\text{ km}", "5 km"),
         (r"\left[2, 5\right)", "[2,5)"),
@@ -61,6 +70,13 @@ def test_canonical_spelling(text: str, spelling: str) -> None:
     ("one", "other"),
     [
         ("1, 234", "1,234"),
+        ("1 , 234", "1,234"),
+        ("1 ,234", "1234"),
+        ("1\uff0c234", "1,234"),
+        ("12, 345 , 678", "12,345,678"),
+        ("0.333...", "0.333"),
+        (r"\boxed{7}\boxed{5}", "75"),
+        (r"1\boxed{1/2}", "1 1/2"),
         ("11 5/6", "115/6"),
         ("x", "X"),
         (r"\{5\}", "5"),
@@ -157,8 +173,15 @@ def test_what_is_too_large_is_not_computed(text: str) -> None:
         ("(C)", Shape.LETTER),
         ("五", Shape.WORD),
         ("west", Shape.WORD),
-        ("1a", Shape.COUNTED),
-        ("2.5x", Shape.COUNTED),
+        ("1a", Shape.EXPRESSION),
+        ("2.5x", Shape.EXPRESSION),
+        ("0.333...", Shape.EXPRESSION),
+        ("1, 2, 3, ...", Shape.EXPRESSION),
+        ("1, ..., 9", Shape.EXPRESSION),
+        ("5!", Shape.EXPRESSION),
+        ("1 , 234", Shape.EXPRESSION),
+        (r"\boxed{7}\boxed{5}", Shape.EXPRESSION),
+        (r"\boxed{x = \boxed{7}}", Shape.NUMBER),
         ("5k", Shape.EXPRESSION),
         ("1e999999999", Shape.OUTSIZE),
         ("4 5 +", Shape.GARBLED),
@@ -198,10 +221,16 @@ def test_the_symbol_of_an_equation_is_kept_apart() -> None:
     assert len(parse("x" * 500).shown) == 60
 
 
+@pytest.mark.parametrize("name", ["ne", "ge", "le", "equiv", "approx", "not", "sin", "pi", "sqrt"])
+def test_other_commands_are_no_symbols(name: str) -> None:
+    assert parse(rf"\{name}=5").shape is Shape.EXPRESSION
+    assert parse(rf"\{name} = 5").symbol == ""
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_read(text: str) -> None:
     answer = parse(text)
-    assert (answer.number is not None) == (answer.shape in {Shape.NUMBER, Shape.COUNTED})
+    assert (answer.number is not None) == (answer.shape is Shape.NUMBER)
 
 
 @given(st.text(alphabet="0123456789.,/eE^{}()+-* %$\\frac x=", max_size=30))

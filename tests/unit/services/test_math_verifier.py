@@ -58,6 +58,30 @@ async def test_a_wrong_answer_says_what_it_is_not() -> None:
         (r"\boxed{\sqrt{49}} or \boxed{7}", "7", Outcome.UNDECIDED),
         (r"`\boxed{5}`. That is wrong; the answer is `\boxed{7}`", "7", Outcome.CORRECT),
         (r"\boxed{}", "7", Outcome.INCORRECT),
+        (r"\boxed{5} hmm \boxed{7}", "7", Outcome.UNDECIDED),
+        (r"\boxed{5} hmm \boxed{7}", "5", Outcome.UNDECIDED),
+        (r"\boxed{5} hmm \boxed{7}", "8", Outcome.INCORRECT),
+        (r"\boxed{5} hmm \boxed{5.0}", "5", Outcome.CORRECT),
+        (r"\boxed{5} hmm \boxed{7} or \boxed{8}", "8", Outcome.INCORRECT),
+        (r"\boxed{\boxed{7}\boxed{5}}", "75", Outcome.UNDECIDED),
+        (r"\boxed{5} (in \boxed{})", "5", Outcome.UNDECIDED),
+        (r"<think>\boxed{5}</think>", "5", Outcome.CORRECT),
+        (r"<think>\boxed{5}</think> I do not know.", "5", Outcome.UNDECIDED),
+        (r"<think>\boxed{5}</think> so I get 7", "5", Outcome.UNDECIDED),
+        (r"<think>\boxed{5}</think> so I get 7", "7", Outcome.UNDECIDED),
+        (r"<think>\boxed{5}</think> so I get 7", "8", Outcome.NO_ANSWER),
+        (r"<think>\boxed{5}</think> <answer>7", "5", Outcome.UNDECIDED),
+        (r"<think>\boxed{5}</think> in \boxed{}", "5", Outcome.UNDECIDED),
+        ("<answer>7</answer>\nThe final answer is 14.", "14", Outcome.UNDECIDED),
+        ("<answer>7</answer>\nThe final answer is 14.", "7", Outcome.UNDECIDED),
+        ("<answer>7</answer>\nThe final answer is 14.", "8", Outcome.INCORRECT),
+        ("The answer is 7. That makes 14.\n#### 14", "14", Outcome.CORRECT),
+        ("The answer is 7. That makes 14.\n#### 14", "7", Outcome.INCORRECT),
+        ("The answer is 7. To verify: $3 + 4 = 7$.", "7", Outcome.CORRECT),
+        ("The answer is 7. <!-- \\boxed{5} -->", "5", Outcome.INCORRECT),
+        ("HTML has <!-- for comments. \\boxed{5}", "5", Outcome.UNDECIDED),
+        ("n = 5!", "5", Outcome.UNDECIDED),
+        ("n = 5!", "120", Outcome.UNDECIDED),
         (r"<think>\boxed{7}", "7", Outcome.NO_ANSWER),
         ("", "7", Outcome.NO_ANSWER),
         ("I do not know.", "7", Outcome.NO_ANSWER),
@@ -90,7 +114,7 @@ async def test_outcomes(completion: str, answer: object, outcome: Outcome) -> No
         {"answer": True},
         {"answer": float("nan")},
         {"answer": float("inf")},
-        {"answer": 10**5000},
+        {"answer": 10**1000},
         {"answer": {"text": "5"}},
         {"answer": "9" * 20_001},
         {"answer": "5", "extract": "guess"},
@@ -107,6 +131,7 @@ async def test_a_bad_gold_is_never_scored(spec: dict[str, Any]) -> None:
     verdict = (await MathVerifier().verify([Sample(completion=r"\boxed{5}", spec=spec)]))[0]
     assert (verdict.outcome, verdict.score) == (Outcome.BAD_SPEC, None)
     assert verdict.reason.startswith("The ")
+    assert not re.search(r"function|constrained|Value error|union|\\.\\.$", verdict.reason)
 
 
 async def test_extract_narrows_the_search() -> None:
@@ -119,6 +144,7 @@ async def test_extract_narrows_the_search() -> None:
 async def test_flags_tell_of_doubts() -> None:
     assert (await judge("Consider 7", "7")).details["flags"] == ["unstated"]
     assert (await judge(r"\boxed{5} or \boxed{7}", "7")).details["flags"] == ["rivals"]
+    assert (await judge(r"\boxed{5} hm \boxed{7}", "7")).details["flags"] == ["doubts"]
 
 
 async def test_chat_messages_are_judged_by_the_last_assistant_one() -> None:
@@ -139,7 +165,7 @@ async def test_a_repeat_comes_from_memory_with_the_same_verdict() -> None:
     ]
     first, second, third = await verifier.verify(samples)
     await verifier.close()
-    assert [first.cached, second.cached, third.cached] == [False, True, False]
+    assert [first.cached, second.cached, third.cached] == [False, True, True]
     assert first.reason == second.reason
     assert first.details["span"] != second.details["span"]
 
@@ -217,6 +243,19 @@ _BIG = MAX_COMPLETION_CHARS
         pytest.param("the answer is" + " " * (_BIG - 20), id="a statement of blanks"),
         pytest.param("<think>" * (_BIG // 7), id="think tags"),
         pytest.param("<answer>" * (_BIG // 8), id="answer tags"),
+        pytest.param("<think" * (_BIG // 6), id="unclosed think tags"),
+        pytest.param("<think " + " " * (_BIG - 8), id="blanks in a think tag"),
+        pytest.param("<!--" * (_BIG // 4), id="unclosed comments"),
+        pytest.param("<!---->" * (_BIG // 7), id="comments"),
+        pytest.param("-->" * (_BIG // 3), id="ends of comments"),
+        pytest.param("\\boxed{5} hm " * (_BIG // 13), id="doubtful boxes"),
+        pytest.param("\\boxed{5}" + "or " * (_BIG // 3 - 8) + "\\boxed{8}", id="alternatives"),
+        pytest.param("\\boxed{" + "{" * 9_000 + "5" + "}" * 9_001, id="nested braces"),
+        pytest.param("\\boxed{" * 2_000 + "5" + "}" * 2_000, id="boxes in boxes"),
+        pytest.param("\\boxed{" + "11 " * 6_000 + "}", id="pairs of digits"),
+        pytest.param("." * _BIG, id="dots"),
+        pytest.param("5" + "!" * (_BIG - 1), id="factorials"),
+        pytest.param("the answer is 5" + ". " * (_BIG // 2 - 9), id="dots and blanks"),
         pytest.param("**" * (_BIG // 2), id="asterisks"),
         pytest.param("1" * _BIG, id="digits"),
         pytest.param("1 = " * (_BIG // 4), id="equations"),
@@ -254,7 +293,7 @@ _BIG = MAX_COMPLETION_CHARS
 async def test_hostile_text_costs_little(completion: str) -> None:
     began = time.process_time()
     verdict = await judge(completion, "7")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 2
     assert verdict.outcome is not Outcome.CORRECT
 
 

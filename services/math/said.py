@@ -1,0 +1,49 @@
+r"""Tell which part of a completion is said to the reader: not thoughts, not hidden comments.
+
+Tags are read as people and models write them: in any case, with blanks, with attributes. Every
+offset stays what it was in the completion. What else can hide text (`\phantom`, CSS, a TeX comment)
+is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+COMMENT_OPENING: Final = "<!--"
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_THINK_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}think(?:ing)?(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_ANSWER_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+
+
+def without_comments(text: str) -> str:
+    """Put blanks in the place of each closed HTML comment; an unclosed one stays."""
+    if COMMENT_OPENING not in text:
+        return text
+    last = text.rfind("-->")
+    if last < 0:
+        return text
+    shown = _COMMENT.sub(lambda match: " " * len(match.group()), text[: last + 3])
+    return shown + text[last + 3 :]
+
+
+def said(text: str) -> tuple[int, int]:
+    """Return the part of `text` after its last closed think block and before an unclosed one."""
+    start, end = 0, len(text)
+    for tag in _THINK_TAG.finditer(text):
+        if tag[1]:
+            start, end = tag.end(), len(text)
+        elif end == len(text):
+            end = tag.start()
+    return start, end
+
+
+def last_answer_block(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return what stands in the last closed `<answer>` block."""
+    opened = block = None
+    for tag in _ANSWER_TAG.finditer(text, start, end):
+        if not tag[1]:
+            opened = tag.end()
+        elif opened is not None:
+            block, opened = (opened, tag.start()), None
+    return block
