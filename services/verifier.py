@@ -57,7 +57,8 @@ def read_spec(model: type[SpecT], sample: Sample) -> SpecT | str:
             return f"The spec is not valid in {error.error_count()} places."
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in field_names(first["loc"])) or "spec"
-        return f"The spec is not valid at '{place}': {first['msg'].removesuffix('.')}."
+        said = first["msg"].removeprefix("Value error, ").removesuffix(".")
+        return f"The spec is not valid at '{place}': {said}."
     except RecursionError:
         return "The spec is nested too deeply."
 

@@ -18,8 +18,8 @@ class FormatSpec(BaseModel):
 
     template: Template
     """`thinking_boxed`: a thinking block, then a box. `think_answer`: a think block, an answer
-    block and nothing else. `json`: one JSON value, or a last fenced block with one. `regex`:
-    whatever `pattern` finds."""
+    block and nothing else. `json`: one JSON value, or one in the last fenced block (of those
+    tagged json, if any is). `regex`: whatever `pattern` finds."""
     pattern: str | None = Field(default=None, min_length=1, max_length=MAX_PATTERN_CHARS)
     """For `regex`: searched for anywhere in the completion, in the syntax of RE2, which has no
     look-around and no back-references. `(?s)` lets a dot match a line break."""

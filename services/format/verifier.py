@@ -26,7 +26,7 @@ class FormatVerifier:
     """Checks the shape of completions. Holds no resources."""
 
     name: ClassVar[str] = "format"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "1"
     spec_model: ClassVar[type[BaseModel]] = FormatSpec
     chunk_size: ClassVar[int] = 128
 
