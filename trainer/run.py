@@ -89,16 +89,15 @@ class Run:
         settings = self._recipe.warmup
         if settings is None:
             return
-        goal, train = settings.until_accuracy, self._prepared.data.train
+        train = self._prepared.data.train
         some = train.select(range(min(self._recipe.evaluation.prompts, len(train))))
 
-        def is_enough() -> bool:
-            accuracy = goal and greedy_accuracy(policy, some, self._rewards, self._recipe)
-            return bool(goal and accuracy and accuracy >= goal)
+        def accuracy() -> float:
+            return greedy_accuracy(policy, some, self._rewards, self._recipe)
 
         with self._timed("warmup"), self._display.stage("warm-up", settings.steps) as advance:
             self._summary.warmup_steps = warm_up(
-                policy, train, settings, self._recipe.seed, advance, is_enough
+                policy, train, settings, self._recipe.seed, advance, accuracy
             )
 
     def _evaluate(self, policy: Policy, phase: str, step: int) -> Evaluation:

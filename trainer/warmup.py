@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from trainer.recipe import Warmup
 
 CHECK_STEPS: Final = 4
+CLOSE: Final = 0.5
+"""From this part of the goal on, every step is checked."""
 IGNORED_LABEL: Final = -100
 """What transformers' loss leaves out."""
 
@@ -32,11 +34,11 @@ def warm_up(
     settings: Warmup,
     seed: int,
     progress: Callable[[], None],
-    is_enough: Callable[[], bool],
+    accuracy: Callable[[], float],
 ) -> int:
     """Train on the demonstrations in `dataset` and return the number of steps taken.
 
-    `progress` is called at each step; every `CHECK_STEPS`, `is_enough` may end it.
+    `progress` is called at each step, `accuracy` only where the settings name a goal for it.
     """
     model = policy.model
     optimizer = torch.optim.AdamW(model.parameters(), settings.learning_rate, weight_decay=0.0)
@@ -47,6 +49,7 @@ def warm_up(
         (_prompt_ids(policy, row["prompt"]), _solution_ids(policy, row[DEMONSTRATION_COLUMN]))
         for row in dataset
     ]
+    next_check = CHECK_STEPS if settings.until_accuracy else settings.steps + 1
     model.train()
     for step, rows in enumerate(_batches(len(pairs), settings, seed), start=1):
         loss = model(**_collate(policy, [pairs[row] for row in rows])).loss
@@ -56,8 +59,12 @@ def warm_up(
         schedule.step()
         optimizer.zero_grad()
         progress()
-        if step % CHECK_STEPS == 0 and is_enough():
-            return step
+        if settings.until_accuracy and step == next_check:
+            reached = accuracy() / settings.until_accuracy
+            if reached >= 1:
+                return step
+            # It comes within a few steps once it comes, and would be overshot.
+            next_check += 1 if reached >= CLOSE else CHECK_STEPS
     return settings.steps
 
 
