@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 
 from trainer import warmup
 from trainer.model import load_policy
@@ -26,7 +25,7 @@ def test_the_cold_start_ends_at_its_goal_and_looks_closer_when_it_is_near(
     goal: float | None, accuracies: list[float], checked_at: list[int], taken: int
 ) -> None:
     prepared = prepare(read_recipe(TOY, seed=0))
-    policy = load_policy(prepared.recipe.model, prepared.tokenizer, torch.device("cpu"))
+    policy = load_policy(prepared.recipe.model, prepared.tokenizer, "cpu")
     base = prepared.recipe.warmup
     assert base is not None
     settings = base.model_copy(update={"steps": 20, "until_accuracy": goal, "batch_size": 4})
