@@ -255,7 +255,8 @@ def _pause(
     hopeless = not isinstance(error, PASSING) or isinstance(error, AuthenticationError)
     if hopeless or (lost and time.time() + RECONNECT_SECONDS >= stop):
         raise _unreachable(error) from error
-    logger.warning("queue: %s; trying again", error)
+    # Whoever waits is told of what comes of it; that it is tried again is only of interest.
+    logger.info("queue: %s; trying again", error)
     yield RECONNECT_SECONDS
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -253,9 +254,12 @@ async def test_a_flushed_redis_is_set_up_again(redis_server: RedisServer) -> Non
         assert (await client.verify(puppets("correct"), timeout_seconds=20))[0].score == 1
 
 
-def test_an_unreachable_redis_is_an_error_in_time() -> None:
+def test_an_unreachable_redis_is_an_error_in_time_and_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with Client("redis://127.0.0.1:9/0") as client, pytest.raises(TransportError, match="Redis"):
-        client.verify(puppets("correct"), timeout_seconds=1)
+        client.verify(puppets("correct"), timeout_seconds=2)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 async def test_stopping_a_service_finishes_what_it_holds(redis_server: RedisServer) -> None:
