@@ -82,6 +82,7 @@ class PendingRewards:
         rewards: Rewards,
         samples: Sequence[Sample | None],
         verdicts: list[Verdict | None],
+        timeout_seconds: float,
     ) -> None:
         self._rewards = rewards
         self._samples = samples
@@ -91,14 +92,14 @@ class PendingRewards:
         self._result: RewardBatch | None = None
         live = rewards.connected()
         self._answer: Future[Answer] = live.thread.submit(
-            live.ask, self._asked(self._open()), rewards.timeout_seconds
+            live.ask, self._asked(self._open()), timeout_seconds
         )
 
     def result(self) -> RewardBatch:
         """Wait for the verdicts and turn them into scores. A second call gives the same."""
         if self._result is None:
             began = time.monotonic()
-            self._take(self._open(), self._answer.result())
+            self.first_verdicts()
             given_up = self._retry_until_scored()
             verdicts = [verdict for verdict in self._verdicts if verdict is not None]
             self._result = RewardBatch(
@@ -110,6 +111,13 @@ class PendingRewards:
                 retries=self._retries,
             )
         return self._result
+
+    def first_verdicts(self) -> list[list[Verdict]]:
+        """Wait for what the verifiers said when they were asked first; per term."""
+        places = self._open()
+        if places:
+            self._take(places, self._answer.result())
+        return self._by_term([verdict for verdict in self._verdicts if verdict is not None])
 
     def _open(self) -> list[int]:
         return [place for place, verdict in enumerate(self._verdicts) if verdict is None]
@@ -127,14 +135,20 @@ class PendingRewards:
         breaker = self._rewards.breaker
         pause = breaker.pause_seconds
         while self._fraction(self._failed()) > breaker.max_unscored_fraction:
-            left = self._submitted_at + breaker.patience_seconds - time.monotonic()
+            left = self._seconds_left()
             if left <= 0 and self._retries:
                 self._rewards.stopped = self._obituary(self._failed())
                 return True
-            time.sleep(pause)
+            logger.warning("asking again: %s", self._commonest(self._failed()))
+            time.sleep(min(pause, max(left, 0.0)))
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-            self._ask_again(self._failed(), max(left - pause, LAST_CHANCE_SECONDS))
+            self._ask_again(self._failed(), max(self._seconds_left(), LAST_CHANCE_SECONDS))
         return self._misses_a_verifier() or self._warn_of_unscored()
+
+    def _seconds_left(self) -> float:
+        """How much patience is left."""
+        patience = self._rewards.breaker.patience_seconds
+        return self._submitted_at + patience - time.monotonic()
 
     def _ask_again(self, places: list[int], timeout_seconds: float) -> None:
         seconds = min(timeout_seconds, self._rewards.timeout_seconds)
@@ -181,10 +195,10 @@ class PendingRewards:
         return max(set(reasons), key=reasons.count)
 
     def _obituary(self, places: list[int]) -> str:
-        breaker = self._rewards.breaker
+        seconds = time.monotonic() - self._submitted_at
         return (
-            f"More than {breaker.max_unscored_fraction:.0%} of a batch could not be scored for "
-            f"{breaker.patience_seconds:.0f} s. {self._commonest(places)}"
+            f"More than {self._rewards.breaker.max_unscored_fraction:.0%} of a batch could not be "
+            f"scored for {seconds:.0f} s. {self._commonest(places)}"
         )
 
 

@@ -82,7 +82,11 @@ class Rewards:
         self._live: _Live | None = None
 
     def submit(
-        self, completions: Sequence[Completion], columns: Mapping[str, Sequence[Any]]
+        self,
+        completions: Sequence[Completion],
+        columns: Mapping[str, Sequence[Any]],
+        *,
+        timeout_seconds: float | None = None,
     ) -> PendingRewards:
         """Hand the completions to the verifiers and return at once.
 
@@ -97,7 +101,7 @@ class Rewards:
                 made = _make_sample(term, completion, {c: columns[c][i] for c in columns_of(term)})
                 samples.append(made if isinstance(made, Sample) else None)
                 verdicts.append(made if isinstance(made, Verdict) else None)
-        return PendingRewards(self, samples, verdicts)
+        return PendingRewards(self, samples, verdicts, timeout_seconds or self.timeout_seconds)
 
     def score(
         self, completions: Sequence[Completion], columns: Mapping[str, Sequence[Any]]
@@ -105,29 +109,31 @@ class Rewards:
         """Submit and wait."""
         return self.submit(completions, columns).result()
 
-    def probe(self) -> dict[str, str]:
-        """Ask every verifier for a verdict; return what each said.
+    def probe(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Ask every verifier for verdicts on some rows of the data, before a run begins.
 
-        Raises `ConfigurationError` naming the one that did not answer, and what to do.
+        Raises `ConfigurationError` naming the verifier that does not answer or does not exist, or
+        the term whose spec it refuses for every row; and what to do.
         """
-        names = sorted({term.verifier for term in self.terms})
-        samples = [Sample(verifier=name, completion="") for name in names]
-        try:
-            verdicts = self.connected().client.verify(samples, timeout_seconds=PROBE_SECONDS)
-        except RewardenError as error:
-            msg = (
-                f"No verifier can be reached at {self.url} ({error}); "
-                "start the services, or correct the address."
-            )
-            raise ConfigurationError(msg) from error
-        for name, verdict in zip(names, verdicts, strict=True):
-            if verdict.outcome.is_retryable or "available" in verdict.details:
+        rows = min((len(values) for values in columns.values()), default=1)
+        pending = self.submit([""] * rows, columns, timeout_seconds=PROBE_SECONDS)
+        for term, verdicts in zip(self.terms, pending.first_verdicts(), strict=True):
+            self._check_probe(term, verdicts)
+
+    def _check_probe(self, term: RewardTerm, verdicts: Sequence[Verdict]) -> None:
+        for verdict in verdicts:
+            if "available" in verdict.details:
+                msg = f"reward '{term.name}': {verdict.reason} Correct its verifier's name."
+                raise ConfigurationError(msg)
+            if verdict.outcome.is_retryable:
                 msg = (
-                    f"The {name} verifier does not answer at {self.url}: {verdict.reason} "
-                    f"Start it with `python -m services {name}`, or correct the reward's name."
+                    f"The {term.verifier} verifier does not answer at {self.url}: {verdict.reason} "
+                    f"Start it with `python -m services {term.verifier}`, or correct the address."
                 )
                 raise ConfigurationError(msg)
-        return {name: v.reason for name, v in zip(names, verdicts, strict=True)}
+        if verdicts and all(verdict.outcome is Outcome.BAD_SPEC for verdict in verdicts):
+            msg = f"The {term.verifier} verifier refuses reward '{term.name}': {verdicts[0].reason}"
+            raise ConfigurationError(msg)
 
     def close(self) -> None:
         """Close connections; a batch under way is abandoned."""
@@ -157,7 +163,6 @@ class _Live:
         try:
             verdicts = self.client.verify(samples, timeout_seconds=timeout_seconds)
         except RewardenError as error:
-            logger.warning("no verdicts: %s", error)
             verdicts = [_no_verdict(sample, str(error)) for sample in samples]
         except Exception as error:  # the trainer's loop must not die of a fault of ours
             logger.exception("asking for verdicts failed")

@@ -117,9 +117,15 @@ class Consumer:
                 await self._handle(consumer, await self._read(consumer))
             except RedisError as error:
                 # A stream or group that is gone (a restart, a flush) is made again.
-                registered, self.problem = False, f"{type(error).__name__}: {error}"
-                logger.warning("%s: queue: %s", self._verifier, self.problem)
+                registered = False
+                self._note_problem(f"{type(error).__name__}: {error}")
                 await asyncio.sleep(RECONNECT_SECONDS)
+
+    def _note_problem(self, problem: str) -> None:
+        """Say a problem when it comes up, not each time it is met again."""
+        if problem != self.problem:
+            logger.warning("%s: queue: %s", self._verifier, problem)
+        self.problem = problem
 
     async def _register(self) -> None:
         capability = self._capability.model_dump_json()

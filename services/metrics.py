@@ -34,11 +34,17 @@ class Metrics:
             registry=self._registry,
         )
 
-    def count(self, verifier: str, verdicts: Sequence[Verdict], seconds: float) -> None:
-        """Count one chunk."""
-        for outcome, number in Tally(verdict.outcome for verdict in verdicts).items():
+    def count(self, verdicts: Sequence[Verdict]) -> None:
+        """Count verdicts by verifier and outcome."""
+        given = Tally((verdict.verifier, verdict.outcome) for verdict in verdicts)
+        for (verifier, outcome), number in given.items():
             self._verdicts.labels(verifier, outcome.value).inc(number)
-        self._cached.labels(verifier).inc(sum(verdict.cached for verdict in verdicts))
+        cached = Tally(verdict.verifier for verdict in verdicts if verdict.cached)
+        for verifier, number in cached.items():
+            self._cached.labels(verifier).inc(number)
+
+    def time_chunk(self, verifier: str, seconds: float) -> None:
+        """Note how long one chunk took."""
         self._seconds.labels(verifier).observe(seconds)
 
     def exposition(self) -> bytes:

@@ -81,7 +81,7 @@ def _dry_run(prepared: Prepared, options: Namespace, console: Console) -> int:
 
     with TemporaryDirectory(prefix="rewarden-") as scratch:
         log = Path(scratch) / "services.log"
-        with reach_verifiers(prepared.recipe, options.queue, log):
+        with reach_verifiers(prepared, options.queue, log):
             console.print(_describe(prepared, prepared.recipe), highlight=False, soft_wrap=True)
     return DONE
 

@@ -7,6 +7,7 @@ killed: it cannot outlive the run.
 
 from __future__ import annotations
 
+import logging
 import socket
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from rewarden.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 COMMAND: Final = (sys.executable, "-m", "services", "all")
 START_SECONDS: Final = 30.0
@@ -39,6 +42,10 @@ def embedded_services(log: Path, command: Sequence[str] = COMMAND) -> Iterator[s
         _wait_until_ready(child, url, log)
         yield url
     finally:
+        if child.poll() is not None:
+            logger.error(
+                "the embedded verifiers ended (exit code %s): see %s", child.returncode, log
+            )
         _stop(child)
 
 

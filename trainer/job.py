@@ -40,7 +40,7 @@ def _train_in(folder: RunFolder, prepared: Prepared, options: Namespace, rank: R
     console = Console(quiet=not rank.is_main)
     begun = False
     try:
-        with reach_verifiers(prepared.recipe, options.queue, folder.services_log) as rewards:
+        with reach_verifiers(prepared, options.queue, folder.services_log) as rewards:
             begun = True
             run = Run(
                 prepared, rewards, folder, Display(console), control=options.control, rank=rank
@@ -58,5 +58,9 @@ def _conclude(console: Console, folder: RunFolder, summary: Summary) -> None:
     console.print(result_table(summary))
     if summary.stopped is not None:
         console.print(f"Ended early: {summary.stopped}", style="red", markup=False)
-        console.print(f"The checkpoint is in {folder.checkpoint}.", highlight=False, soft_wrap=True)
+        if folder.checkpoint.exists():
+            kept = f"The checkpoint is in {folder.checkpoint}."
+        else:
+            kept = "Training had not begun, so there is no checkpoint."
+        console.print(kept, highlight=False, soft_wrap=True)
     console.print(f"Report: {folder.report}", highlight=False, soft_wrap=True)

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rewarden.rewards import Breaker, Rewards
 from trainer.data import Data, load_data
 from trainer.embedded import embedded_services
 from trainer.hardware import Hardware, resolve_hardware
 from trainer.model import load_tokenizer
-from trainer.recipe import AdditionData, Recipe
+from trainer.recipe import AdditionData, HubData, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from transformers import PreTrainedTokenizerBase
+
+PROBED_ROWS: Final = 8
+"""Rows of the data on which every verifier is tried before a run."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +37,22 @@ class Prepared:
 
 
 def prepare(recipe: Recipe) -> Prepared:
-    """Look at hardware, then at the model's configuration and tokenizer, then at the data."""
+    """Look at what is quick to look at first: what lies here, then what a hub may have."""
+    local = None if isinstance(recipe.data, HubData) else load_data(recipe)
     hardware = resolve_hardware(recipe.hardware)
     chat = not isinstance(recipe.data, AdditionData) and recipe.data.chat
     tokenizer = load_tokenizer(recipe.model, chat=chat)
-    return Prepared(recipe, hardware, tokenizer, load_data(recipe))
+    return Prepared(recipe, hardware, tokenizer, local or load_data(recipe))
 
 
 @contextmanager
-def reach_verifiers(recipe: Recipe, queue: str | None, log: Path) -> Iterator[Rewards]:
+def reach_verifiers(prepared: Prepared, queue: str | None, log: Path) -> Iterator[Rewards]:
     """Connect to the verifiers at `queue`, or to embedded ones, once each has answered."""
     if queue is None:
-        with embedded_services(log) as url, reach_verifiers(recipe, url, log) as rewards:
+        with embedded_services(log) as url, reach_verifiers(prepared, url, log) as rewards:
             yield rewards
         return
+    recipe, train = prepared.recipe, prepared.data.train
     rewards = Rewards(
         recipe.rewards.terms,
         queue,
@@ -55,7 +60,7 @@ def reach_verifiers(recipe: Recipe, queue: str | None, log: Path) -> Iterator[Re
         breaker=Breaker(patience_seconds=recipe.rewards.patience_seconds),
     )
     try:
-        rewards.probe()
+        rewards.probe(train.select(range(min(PROBED_ROWS, len(train)))).to_dict())
         yield rewards
     finally:
         rewards.close()

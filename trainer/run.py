@@ -99,6 +99,11 @@ class Run:
             self._summary.warmup_steps = warm_up(
                 policy, train, settings, self._recipe.seed, advance, accuracy
             )
+        if self._summary.warmup_steps < settings.steps:
+            self._display.console.print(
+                f"warm-up ended at step {self._summary.warmup_steps}: its goal is reached",
+                highlight=False,
+            )
 
     def _evaluate(self, policy: Policy, phase: str, step: int) -> Evaluation:
         def keep(prompts: Any, completions: Any, batch: RewardBatch) -> None:  # noqa: ANN401

@@ -10,14 +10,15 @@ import httpx
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rewarden.contracts import MAX_REQUEST_BYTES, VerifyResponse
+from rewarden.batches import unknown
+from rewarden.contracts import MAX_REQUEST_BYTES, Outcome, Sample, Verdict, VerifyResponse
 from services.__main__ import make_app
 from services.app import create_app
 from services.settings import Settings
 from tests.puppet import PuppetSpec, PuppetVerifier
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from fastapi import FastAPI
 
@@ -246,3 +247,29 @@ async def test_metrics_count_verdicts() -> None:
         told = (await client.get("/metrics")).text
     assert 'rewarden_verdicts_total{outcome="partial",verifier="puppet"} 1.0' in told
     assert 'rewarden_verdicts_total{outcome="verifier_error",verifier="puppet"} 1.0' in told
+
+
+class Elsewhere:
+    """A door whose verifiers are in other processes."""
+
+    async def verify(self, samples: Sequence[Sample], _: float) -> list[Verdict]:
+        return [
+            unknown(s, str(s.verifier), ["math"])
+            if s.verifier != "math"
+            else Verdict.of(s, Outcome.CORRECT, "it is")
+            for s in samples
+        ]
+
+    async def ping(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_gateway_counts_what_passes_but_no_names_that_callers_make_up() -> None:
+    app = create_app("gateway", {"math": PuppetSpec}, door=Elsewhere())
+    samples = [{"completion": "", "verifier": name} for name in ["math", "math", "made-up"]]
+    async with served(app) as client:
+        await post(client, {"samples": samples})
+        told = (await client.get("/metrics")).text
+    assert 'rewarden_verdicts_total{outcome="correct",verifier="math"} 2.0' in told
+    assert "made-up" not in told

@@ -102,10 +102,19 @@ def test_a_verifier_that_stays_dead_stops_the_run_and_pays_nothing(scripted: Any
     rewards, _ = scripted(lambda s, _: Outcome.EXPIRED if s.verifier == "math" else Outcome.CORRECT)
     began = time.monotonic()
     batch = rewards.score(["a", "b"], {"gold": ["4", "5"]})
-    assert 0.3 <= time.monotonic() - began < 5
+    assert 0.3 <= time.monotonic() - began < 1.5
     assert batch.scores == [[None, None], [None, None]]
     assert "could not be scored" in rewards.stopped
     assert "math" in rewards.stopped
+
+
+def test_a_long_pause_does_not_outlast_patience(scripted: Any) -> None:
+    breaker = Breaker(patience_seconds=0.4, pause_seconds=30)
+    rewards, _ = scripted(lambda *_: Outcome.VERIFIER_ERROR, breaker=breaker)
+    began = time.monotonic()
+    rewards.score(["a"], {"gold": ["4"]})
+    assert 0.4 <= time.monotonic() - began < 2
+    assert "could not be scored for 0 s" in rewards.stopped
 
 
 def test_an_unreachable_service_is_no_exception(scripted: Any) -> None:
@@ -256,17 +265,41 @@ def test_trl_functions_take_what_was_submitted_early_and_never_another_batchs(
     assert paid.last.scores == [[1.0], [1.0]]
 
 
+ROWS = {"gold": ["4", "5"], "prompt": ["2+2", "2+3"]}
+
+
 def test_probing_names_the_dead_verifier_and_the_fix(scripted: Any) -> None:
-    rewards, _ = scripted(
+    rewards, script = scripted(
         lambda s, _: Outcome.EXPIRED if s.verifier == "format" else Outcome.NO_ANSWER
     )
     with pytest.raises(ConfigurationError, match="python -m services format"):
-        rewards.probe()
-    rewards, script = scripted(lambda *_: Outcome.BAD_SPEC)
-    assert set(rewards.probe()) == {"math", "format"}
+        rewards.probe(ROWS)
     script.error = TransportError("refused")
     with pytest.raises(ConfigurationError, match="refused"):
-        rewards.probe()
+        rewards.probe(ROWS)
+
+
+def test_probing_finds_a_spec_that_is_refused_for_every_row(scripted: Any) -> None:
+    rewards, script = scripted(
+        lambda s, _: Outcome.BAD_SPEC if s.verifier == "format" else Outcome.NO_ANSWER
+    )
+    with pytest.raises(ConfigurationError, match="refuses reward 'format'"):
+        rewards.probe(ROWS)
+    assert [s.spec for s in script.batches[0][:2]] == [{"answer": "4"}, {"answer": "5"}]
+
+
+def test_probing_passes_where_only_some_golds_are_bad(scripted: Any) -> None:
+    rewards, _ = scripted(
+        lambda s, _: Outcome.BAD_SPEC if s.spec.get("answer") == "5" else Outcome.NO_ANSWER
+    )
+    rewards.probe(ROWS)
+
+
+def test_probing_tells_a_verifier_that_does_not_exist_from_one_that_is_dead(scripted: Any) -> None:
+    rewards, script = scripted(lambda *_: Outcome.CORRECT)
+    script.verify = lambda samples, _: [unknown(s, "maths", ["math"]) for s in samples]
+    with pytest.raises(ConfigurationError, match=r"there is math\. Correct its"):
+        rewards.probe(ROWS)
 
 
 def test_terms_are_closed_and_needed() -> None:

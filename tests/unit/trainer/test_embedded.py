@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import httpx
@@ -44,3 +45,14 @@ def test_a_child_that_fails_is_quoted(tmp_path: Path) -> None:
         embedded_services(tmp_path / "log", command),
     ):
         pass
+
+
+def test_a_child_that_is_killed_is_named_with_its_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    dying = STAND_IN.replace(
+        "self.end_headers()", "self.end_headers(); self.wfile.flush(); os._exit(7)"
+    )
+    with embedded_services(tmp_path / "log", [sys.executable, "-c", dying]):
+        time.sleep(1)
+    assert f"exit code 7): see {tmp_path / 'log'}" in caplog.text

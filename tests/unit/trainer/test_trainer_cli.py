@@ -40,7 +40,7 @@ def change_toy(folder: Path, changes: dict[str, Any]) -> Path:
             [],
             "does not exist; correct data.path",
         ),
-        ({}, ["--queue", "http://127.0.0.1:9"], "No verifier can be reached"),
+        ({}, ["--queue", "http://127.0.0.1:9"], "verifier does not answer at http://127.0.0.1:9"),
         ({}, ["--queue", "carrier-pigeon"], "carrier-pigeon"),
         ({}, ["--seed", "-1"], "'seed' is not valid"),
     ],
@@ -80,6 +80,17 @@ def test_the_resolved_recipe_is_printed(tmp_path: Path, capsys: pytest.CaptureFi
     printed = tmp_path / "printed.yaml"
     printed.write_text(capsys.readouterr().out, encoding="utf-8")
     assert read_recipe(printed) == read_recipe(TOY, seed=9)
+
+
+def test_a_dry_run_tries_the_specs_of_the_rewards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = yaml.safe_load(TOY.read_text(encoding="utf-8"))
+    recipe["rewards"]["terms"][1]["spec"] = {"template": "thinking_box"}
+    path = tmp_path / "wrong.yaml"
+    path.write_text(yaml.safe_dump(recipe), encoding="utf-8")
+    assert main(["run", str(path), "--dry-run"]) == 2
+    assert "refuses reward 'format'" in capsys.readouterr().err
 
 
 def test_a_dry_run_asks_every_verifier_and_leaves_nothing(
