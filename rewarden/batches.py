@@ -149,6 +149,11 @@ def unknown(sample: Sample, verifier: str, available: Sequence[str]) -> Verdict:
     return Verdict.of(sample, Outcome.BAD_SPEC, reason, verifier=verifier, details=details)
 
 
+def is_unknown(verdict: Verdict) -> bool:
+    """Tell the verdict of `unknown` from those that verifiers give, whatever their details are."""
+    return verdict.outcome is Outcome.BAD_SPEC and verdict.details.keys() == {"available"}
+
+
 def _cut(
     samples: Sequence[Sample], places: Mapping[str, list[int]], chunk_sizes: Mapping[str, int]
 ) -> Iterator[Chunk]:

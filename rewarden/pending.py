@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from rewarden.batches import is_unknown
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
@@ -157,7 +159,7 @@ class PendingRewards:
 
     def _misses_a_verifier(self) -> bool:
         """Give up at once where a verifier does not exist: no waiting brings it about."""
-        missing = [v.reason for v in self._verdicts if v and "available" in v.details]
+        missing = [v.reason for v in self._verdicts if v and is_unknown(v)]
         if missing:
             self._rewards.stopped = missing[0]
         return bool(missing)

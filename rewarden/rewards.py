@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rewarden.batches import is_unknown
 from rewarden.client import Client
 from rewarden.contracts import Outcome, Sample, Verdict, VerifierName, mended
 from rewarden.errors import ConfigurationError, RewardenError
@@ -122,7 +123,7 @@ class Rewards:
 
     def _check_probe(self, term: RewardTerm, verdicts: Sequence[Verdict]) -> None:
         for verdict in verdicts:
-            if "available" in verdict.details:
+            if is_unknown(verdict):
                 msg = f"reward '{term.name}': {verdict.reason} Correct its verifier's name."
                 raise ConfigurationError(msg)
             if verdict.outcome.is_retryable:

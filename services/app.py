@@ -19,7 +19,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Respons
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from rewarden.batches import Capability
+from rewarden.batches import Capability, is_unknown
 from rewarden.contracts import CONTRACT_VERSION, Health, VerifyRequest, VerifyResponse
 from rewarden.errors import RewardenError, TransportError
 from rewarden.local import Handler, LocalQueue
@@ -105,7 +105,7 @@ class Service:
         verdicts = await self.door.verify(samples, timeout_seconds)
         if not self._verifiers:  # those that are here count for themselves, for both doors
             # The names of verifiers that there are not are the caller's, and without end.
-            self.metrics.count([v for v in verdicts if "available" not in v.details])
+            self.metrics.count([v for v in verdicts if not is_unknown(v)])
         return verdicts
 
     async def _judge(self, verifier: Verifier, samples: Sequence[Sample]) -> list[Verdict]:

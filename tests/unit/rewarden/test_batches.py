@@ -14,7 +14,9 @@ from rewarden.batches import (
     encode_message,
     encode_reply,
     expired,
+    is_unknown,
     spans,
+    unknown,
 )
 from rewarden.contracts import Outcome, Sample, Verdict
 from rewarden.errors import ProtocolError
@@ -142,3 +144,11 @@ def test_bytes_from_the_wire_never_crash_the_reader(
 def test_keys_of_one_verifier_share_a_slot() -> None:
     for key in [keys.stream("math"), keys.reply("math", "1"), keys.dead("math")]:
         assert "{math}" in key
+
+
+def test_only_an_unknown_verifier_looks_like_one() -> None:
+    sample = Sample(completion="", verifier="maths")
+    assert is_unknown(unknown(sample, "maths", ["math"]))
+    details = {"available": ["memory"]}
+    assert not is_unknown(Verdict.of(sample, Outcome.CORRECT, "", details=details))
+    assert not is_unknown(Verdict.of(sample, Outcome.BAD_SPEC, "no gold"))
