@@ -48,10 +48,10 @@ class Verifier(Protocol):
         ...
 
 
-def read_spec(model: type[SpecT], sample: Sample) -> SpecT | str:
-    """Validate the sample's spec, or say in a sentence what is wrong with it and where."""
+def read_spec(model: type[SpecT], spec: object) -> SpecT | str:
+    """Validate the spec of a sample, or say in a sentence what is wrong with it and where."""
     try:
-        return model.model_validate(sample.spec)
+        return model.model_validate(spec)
     except ValidationError as error:
         if error.error_count() > MAX_ERRORS_READ:
             return f"The spec is not valid in {error.error_count()} places."

@@ -42,7 +42,7 @@ class FormatVerifier:
 
     def _judge(self, sample: Sample) -> Verdict:
         began = perf_counter()
-        spec = read_spec(FormatSpec, sample)
+        spec = read_spec(FormatSpec, sample.spec)
         outcome, reason = _decide(spec, sample.text)
         return Verdict.of(
             sample,

@@ -33,9 +33,9 @@ def test_the_registry_tells_the_truth(name: str) -> None:
 
 
 def test_a_bad_spec_is_a_sentence_with_the_place() -> None:
-    told = read_spec(PuppetSpec, Sample(completion="", spec={"answer": ["4"]}))
+    told = read_spec(PuppetSpec, {"answer": ["4"]})
     assert told == "The spec is not valid at 'answer': Input should be a valid string."
-    assert read_spec(PuppetSpec, Sample(completion="", spec={})) == PuppetSpec()
+    assert read_spec(PuppetSpec, {}) == PuppetSpec()
 
 
 def test_outcomes_of_the_puppet_cover_the_contract() -> None:

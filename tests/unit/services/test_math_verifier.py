@@ -11,8 +11,9 @@ from hypothesis import given, settings, strategies as st
 import services.math
 from rewarden.contracts import Outcome, Sample, Verdict
 from services.math.grade import MAX_MEMO_CHARS, Grader
+from services.math.judge import MAX_COMPLETION_CHARS
 from services.math.memo import Memo
-from services.math.verifier import MAX_COMPLETION_CHARS, MathVerifier
+from services.math.verifier import MathVerifier
 
 
 async def judge(completion: str, answer: object, **spec: str) -> Verdict:
