@@ -107,7 +107,11 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A chain `a < b ≤ c`: operators (`= ≠ < > ≤ ≥ ≈ ∈ ∉ ≡ ⊂ ⊆`) stand between the operands."""
+    """A chain `a < b <= c`: one operator less than there are operands.
+
+    Operators: `= != < > <= >= ~ in notin subset congruent`, where `~` is "about", and a congruence
+    has its modulus as a third operand after the operator `mod`.
+    """
 
     operands: tuple[Tree, ...]
     operators: tuple[str, ...]
@@ -122,7 +126,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    r"""Sets joined by `∪`, `∩` or `\\` (difference), from left to right."""
+    """Sets joined by `union`, `intersection` or `difference`, from left to right."""
 
     operator: str
     parts: tuple[Tree, ...]
