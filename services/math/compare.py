@@ -1,39 +1,54 @@
 r"""Decide whether an answer equals the gold one, by the cheapest tier that can tell.
 
-Tiers: `exact` (the same text), `normalised` (the same canonical text), `rational` (exact
-arithmetic on plain numbers). Each says yes, no, or nothing; where none can say, the outcome is
-`undecided` and the sample is not scored. So the rule is: a "no" needs two things that this module
-fully understands: two numbers, two choices, a number and garbage. `2x`, `\sqrt{4}`, `5 km`, `e` or
-`five` against a number might be settled by a fuller reader, and are never called wrong here; nor is
-one word against another, but for a few pairs of opposites.
+Tiers, and where they live: `exact` (the same text; `services.math.grade`), `normalised` (the same
+canonical text), `rational` (exact arithmetic on plain numbers), then the trees: `numeric` and
+`symbolic` (`services.math.values`) and `structural` (`services.math.structure`). Each says yes, no,
+or nothing; where none can say, the outcome is `undecided` and the sample is not scored.
 
-There is no tolerance. A decimal gold that the answer rounds to, values that agree to twelve
-digits, and digits that are equal in another convention (`services.math.reading`) are `undecided`:
-calling them wrong would be a guess.
+A "no" is withheld where the answer has a second reading that is the gold: digits grouped in another
+convention (`services.math.language.reading`), `1/2x`, a letter that may stand for a number.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Final, Literal, NamedTuple
+import re
+from itertools import islice, product
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rewarden.contracts import Outcome
-from services.math.number import Number
-from services.math.parse import Answer, Shape
-from services.math.reading import letter_may_be, may_be_same
+from services.math.algebra.bounds import OutOfBoundsError
+from services.math.algebra.normal import UndefinedError
+from services.math.language.choices import same_choice
+from services.math.language.moments import same_moment
+from services.math.language.reading import letter_may_be, may_be_same
+from services.math.parse import Answer, Problem, parse
+from services.math.structure import Matcher
+from services.math.tree import Number as NumberNode, Relation, Sequence
+from services.math.values import Finding, Tier, has_value, same_value
 
-Tier = Literal["exact", "normalised", "rational"]
+if TYPE_CHECKING:
+    from fractions import Fraction
 
-_SAME_TO = Fraction(1, 10**12)
-_MIN_WORD_CHARS: Final = 3
-_SHORT_WORDS = frozenset({"no"})
-_CHOICES = frozenset("ABCDEFGHIJ")
-_OPPOSITES: Final = (
-    frozenset({"true", "false"}),
-    frozenset({"yes", "no"}),
-    frozenset({"even", "odd"}),
+    from services.math.language.number import Number
+    from services.math.spec import MathSpec
+    from services.math.tree import Tree
+
+_OPTIONS: Final = frozenset("ABCDE")
+"""Golds that are an option and no variable, unless the spec says otherwise."""
+_DIGIT = re.compile(r"\d")
+_NO_VALUE = re.compile(
+    r"__|[a-z]{3}\(['\"\[\d)]|['\"]\)|[?]\s*\Z|\A\W*(?:\\(?:ne|ge|le|neq|geq|leq)(?![a-z])|[<>≠≤≥])"
+    r"|\b(?:not|never|neither|except|between|at least|at most|more than|less than|if|else|lambda)\b"
 )
-_UNUSABLE = frozenset({Shape.BLANK, Shape.GARBLED})
+"""Code, questions, bounds and negations: whatever else they are, they are no number."""
+_LETTERS = re.compile(r"[a-zA-Z]{3,}")
+_HOW: Final = {
+    "normalised": "is, in another spelling,",
+    "rational": "equals",
+    "symbolic": "equals",
+    "numeric": "agrees with",
+    "structural": "says the same as",
+}
 
 
 class Decision(NamedTuple):
@@ -44,116 +59,222 @@ class Decision(NamedTuple):
     tier: Tier | None = None
 
 
-def is_usable(gold: Answer) -> bool:
-    """Whether anything could ever be compared with this gold answer."""
-    return gold.shape not in _UNUSABLE
-
-
-def compare(gold: Answer, answer: Answer) -> Decision:
-    """Decide on an answer whose text is not that of the gold; see the module for the rule."""
-    if gold.symbol and answer.symbol and gold.symbol != answer.symbol:
-        return _undecided(gold, answer)
-    if gold.text == answer.text and answer.text:
-        reason = f"The answer {answer.shown} is the gold answer in another spelling."
-        return Decision(Outcome.CORRECT, reason, "normalised")
-    if answer.shape is Shape.BLANK:
-        return Decision(Outcome.INCORRECT, "The answer is empty.")
-    return _COMPARERS.get(gold.shape, _undecided)(gold, answer)
-
-
-def _compare_with_number(gold: Answer, answer: Answer) -> Decision:
-    if gold.number and answer.number:
-        return _compare_numbers(gold, answer, gold.number, answer.number)
-    if answer.shape is Shape.OUTSIZE:
-        return Decision(Outcome.REJECTED, "The answer is a number too large to be computed.")
-    if answer.shape is Shape.LETTER:
-        return _compare_letter_and_number(gold, answer)
-    is_wrong = answer.shape in {Shape.NUMBERS, Shape.GARBLED}
-    if not is_wrong or may_be_same(gold.text, answer.text):
-        return _undecided(gold, answer)
-    if answer.shape is Shape.GARBLED:
-        return _garbled(answer)
-    reason = f"The answer {answer.shown} is several numbers, not {gold.shown}."
-    return Decision(Outcome.INCORRECT, reason)
-
-
-def _compare_numbers(gold: Answer, answer: Answer, wanted: Number, given: Number) -> Decision:
-    if wanted.unit and given.unit and wanted.unit != given.unit:
-        reason = f"The units differ: {wanted.unit} and {given.unit}."
-        return Decision(Outcome.INCORRECT, reason, "rational")
-    in_percent = wanted.unit != given.unit and "%" in {wanted.unit, given.unit}
-    if in_percent and wanted.value == given.value != 0:
-        return _undecided(gold, answer)
-    if in_percent:
-        wanted, given = _out_of_percent(wanted), _out_of_percent(given)
-    if wanted.value == given.value:
-        reason = f"{answer.shown} equals {gold.shown} exactly."
-        return Decision(Outcome.CORRECT, reason, "rational")
-    if _is_close(wanted, given) or may_be_same(gold.text, answer.text):
-        return _undecided(gold, answer)
-    return _different(gold, answer, "rational")
-
-
-def _out_of_percent(number: Number) -> Number:
-    """`37.5%` as `0.375`, which is what it is worth next to a number without a unit."""
-    if number.unit != "%":
-        return number
-    places = None if number.places is None else number.places + 2
-    return Number(number.value / 100, "", places)
-
-
-def _is_close(wanted: Number, given: Number) -> bool:
-    """Whether the two may be one value, rounded: too close for an exact "no"."""
-    if wanted.places is None and given.places is None:
-        return False
-    distance = abs(wanted.value - given.value)
-    if wanted.places is not None and distance * 2 <= Fraction(10) ** -wanted.places:
+def is_usable(gold: Answer, spec: MathSpec) -> bool:
+    """Whether answers can be compared with this gold one, in the way that the spec asks for."""
+    if spec.answer_type == "text":
+        return bool(gold.text)
+    if spec.answer_type == "choice":
+        return gold.choice is not None
+    if gold.number:
         return True
-    return distance <= abs(wanted.value) * _SAME_TO
+    if gold.tree is None:
+        return gold.moment is not None or gold.choice is not None
+    return has_value(gold.tree)
 
 
-def _compare_with_letter(gold: Answer, answer: Answer) -> Decision:
-    """Compare with a choice, or a variable: only choices are surely different."""
-    if answer.shape is Shape.LETTER:
-        is_other = gold.text in _CHOICES and gold.text.lower() != answer.text.lower()
-        return _different(gold, answer, "normalised") if is_other else _undecided(gold, answer)
-    if answer.shape is Shape.GARBLED:
-        return _garbled(answer)
-    if answer.shape in {Shape.NUMBER, Shape.NUMBERS}:
+def compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
+    """Decide on an answer whose text is not that of the gold; see the module for the rule."""
+    if gold.text == answer.text and answer.text and _agree_on_the_name(gold, answer, spec):
+        return _yes(gold, answer, "normalised")
+    if not answer.text:
+        return Decision(Outcome.INCORRECT, "The answer is empty.")
+    if spec.answer_type == "text":
+        return _compare_texts(gold, answer)
+    if gold.number and answer.number:
+        return _compare_numbers(gold, answer, gold.number, answer.number, spec)
+    found = _compare_choices(gold, answer, spec) or _compare_moments(gold, answer)
+    return found or _compare_trees(gold, answer, spec)
+
+
+def _agree_on_the_name(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
+    """Whether both say it of one symbol; one of them may leave it out, but not of an equation."""
+    if gold.symbol == answer.symbol:
+        return True
+    return not (gold.symbol and answer.symbol) and spec.answer_type != "equation"
+
+
+# -- plain numbers
+
+
+def _compare_numbers(
+    gold: Answer, answer: Answer, wanted: Number, given: Number, spec: MathSpec
+) -> Decision:
+    if (wanted.unit, given.unit) == ("", "") and wanted.value == given.value:
+        found = Finding(True, "rational")
+    elif wanted.unit == given.unit == "" and wanted.places is given.places is None:
+        found = _by_tolerance(wanted.value, given.value, spec)
+    else:
+        found = _matched(gold, answer, spec)
+    if found.same and not _agree_on_the_name(gold, answer, spec):
+        return _other_name(gold, answer)
+    if found.same is False and not found.why and wanted.unit == given.unit:
+        found = Finding(None) if may_be_same(gold.text, answer.text) else found
+    return _decision(gold, answer, found)
+
+
+def _other_name(gold: Answer, answer: Answer) -> Decision:
+    if answer.symbol:
+        return _undecided(gold, answer)
+    return _decision(gold, answer, Finding(False, "structural", "an equation is expected"))
+
+
+def _by_tolerance(wanted: Fraction, given: Fraction, spec: MathSpec) -> Finding:
+    """Decide on two exact numbers that differ."""
+    if not (spec.rel_tol or spec.abs_tol):
+        return Finding(False, "rational")
+    return same_value(NumberNode(wanted), NumberNode(given), spec)
+
+
+# -- choices, dates, texts
+
+
+def _compare_choices(gold: Answer, answer: Answer, spec: MathSpec) -> Decision | None:
+    """Compare where the gold answer is an option of a multiple choice."""
+    is_choice = spec.answer_type == "choice"
+    if gold.choice is None or not (is_choice or spec.answer_type == "auto"):
+        return None
+    if answer.choice is None and (is_choice or gold.text in _OPTIONS) and len(answer.text) == 1:
+        answer = parse(answer.text.upper())  # a small letter, as one types it
+    same = same_choice(gold.text, answer.text) if answer.choice else None
+    if same is not None:
+        return _decision(gold, answer, Finding(same, "normalised"))
+    if is_choice:
+        reason = f"The answer {answer.shown} names no option."
+        return Decision(Outcome.INCORRECT, reason, "normalised")
+    if answer.number and len(gold.text) == 1:
         return _compare_letter_and_number(gold, answer)
-    return _undecided(gold, answer)
-
-
-def _compare_with_numbers(gold: Answer, answer: Answer) -> Decision:
-    if answer.shape is Shape.LETTER:
-        return _compare_letter_and_number(gold, answer)
-    return _undecided(gold, answer)
+    if gold.choice.text and not answer.choice:
+        return compare(parse(gold.choice.text), answer, spec)
+    return None
 
 
 def _compare_letter_and_number(gold: Answer, answer: Answer) -> Decision:
     """Tell a letter from a number, unless it may stand for that very one."""
-    letter, number = (gold, answer) if gold.shape is Shape.LETTER else (answer, gold)
+    letter, number = (gold, answer) if answer.number else (answer, gold)
     if letter_may_be(letter.text, number.number and number.number.value):
         return _undecided(gold, answer)
-    return _different(gold, answer)
+    return _decision(gold, answer, Finding(False, "structural"))
 
 
-def _compare_words(gold: Answer, answer: Answer) -> Decision:
-    """Compare two words; `ab` may be a product, `inf` is `infinity`: only opposites differ."""
-    if answer.shape is not Shape.WORD:
+def _compare_moments(gold: Answer, answer: Answer) -> Decision | None:
+    """Compare dates and times; `3:15` may be a time next to another one, and is a ratio else."""
+    if gold.moment and answer.moment:
+        same = same_moment(gold.moment, answer.moment)
+        return _decision(gold, answer, Finding(same, "structural"))
+    return None
+
+
+def _compare_texts(gold: Answer, answer: Answer) -> Decision:
+    wanted, given = (" ".join(_words(side.text)) for side in (gold, answer))
+    return _decision(gold, answer, Finding(wanted == given, "normalised"))
+
+
+def _words(text: str) -> list[str]:
+    return re.sub(r"[^\w%+-]+", " ", text.casefold()).split()
+
+
+# -- trees
+
+
+def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
+    if gold.number and len(answer.text) == 1 and answer.text.isalpha():
+        return _compare_letter_and_number(gold, answer)
+    if answer.problem:
+        return _unread(gold, answer, answer.problem)
+    try:
+        found = _matched(gold, answer, spec)
+        if found.same is False:
+            return _no_unless_read_otherwise(gold, answer, spec, found)
+    except OutOfBoundsError:
+        reason = f"The answer {answer.shown} is too large to be computed."
+        return Decision(Outcome.REJECTED, reason)
+    except UndefinedError:
+        return _garbled(answer)
+    is_open = found.same and _is_anagram(gold.text, answer.text)
+    return _undecided(gold, answer) if is_open else _decision(gold, answer, found)
+
+
+def _matched(gold: Answer, answer: Answer, spec: MathSpec) -> Finding:
+    wanted, given = gold.tree, answer.tree
+    if gold.symbol and isinstance(given, Relation):
+        wanted = gold.equation
+    elif answer.symbol and isinstance(wanted, Relation):
+        given = answer.equation
+    if wanted is None or given is None:
+        return Finding(None)
+    return Matcher(spec).match(wanted, given)
+
+
+def _no_unless_read_otherwise(
+    gold: Answer, answer: Answer, spec: MathSpec, found: Finding
+) -> Decision:
+    """Withhold a "no" where another reading of the same signs is a "yes"."""
+    pairs = product((gold.tree, *gold.others), (answer.tree, *answer.others))
+    for wanted, given in islice(pairs, 1, None):
+        if wanted and given and Matcher(spec).match(wanted, given).same:
+            return _read_otherwise(gold, answer, wanted)
+    if (gold.number or answer.number) and may_be_same(gold.text, answer.text):
         return _undecided(gold, answer)
-    wanted, given = gold.text.casefold(), answer.text.casefold()
-    if wanted == given and _is_word(gold.text) and _is_word(answer.text):
-        reason = f"The answer is {gold.shown}, but for capital letters."
-        return Decision(Outcome.CORRECT, reason, "normalised")
-    if {wanted, given} in _OPPOSITES:
-        return _different(gold, answer, "normalised")
+    return _decision(gold, answer, found)
+
+
+def _read_otherwise(gold: Answer, answer: Answer, wanted: Tree) -> Decision:
+    """`100,200` is a list where the gold answer is one, and surely so."""
+    if wanted == gold.tree and isinstance(wanted, Sequence):
+        return _yes(gold, answer, "structural")
     return _undecided(gold, answer)
 
 
-def _is_word(text: str) -> bool:
-    is_long = len(text) >= _MIN_WORD_CHARS or text.lower() in _SHORT_WORDS
-    return is_long and (text.islower() or text.istitle())
+def _is_anagram(first: str, second: str) -> bool:
+    """Whether two runs of letters have equal products: so have `cat` and `act`."""
+    both = _LETTERS.fullmatch(first) and _LETTERS.fullmatch(second)
+    return bool(both) and sorted(first) == sorted(second)
+
+
+def _unread(gold: Answer, answer: Answer, problem: Problem) -> Decision:
+    if problem is Problem.OUTSIZE:
+        return Decision(Outcome.REJECTED, "The answer is a number too large to be computed.")
+    if problem is Problem.GARBLED or (gold.number and not _DIGIT.search(answer.text)):
+        is_list = isinstance(gold.tree, Sequence) and " " in answer.text
+        return _undecided(gold, answer) if is_list or _may_be(gold, answer) else _garbled(answer)
+    if problem is Problem.UNREAD and gold.number and _NO_VALUE.search(answer.raw):
+        return _garbled(answer)
+    is_trailing_off = "..." in answer.text
+    if (
+        problem is Problem.AMBIGUOUS
+        and gold.number
+        and not is_trailing_off
+        and not _may_be(gold, answer)
+    ):
+        return _decision(gold, answer, Finding(False, "rational"))
+    return _undecided(gold, answer)
+
+
+def _may_be(gold: Answer, answer: Answer) -> bool:
+    return bool(gold.number) and may_be_same(gold.text, answer.text)
+
+
+# -- decisions
+
+
+def _decision(gold: Answer, answer: Answer, found: Finding) -> Decision:
+    if found.same is None:
+        return _undecided(gold, answer)
+    if found.same:
+        return _yes(gold, answer, found.tier or "structural")
+    reason = f"The answer {answer.shown} is not {gold.shown}."
+    if found.why:
+        reason = f"The answer {answer.shown} is not {gold.shown}; {found.why}."
+    return Decision(Outcome.INCORRECT, reason, found.tier)
+
+
+def _yes(gold: Answer, answer: Answer, tier: Tier) -> Decision:
+    if tier == "normalised":
+        reason = f"The answer {answer.shown} is the gold answer in another spelling."
+    else:
+        exactly = " exactly" if tier in ("rational", "symbolic") else ""
+        reason = f"{answer.shown} {_HOW[tier]} {gold.shown}{exactly}."
+    return Decision(Outcome.CORRECT, reason, tier)
 
 
 def _garbled(answer: Answer) -> Decision:
@@ -161,19 +282,6 @@ def _garbled(answer: Answer) -> Decision:
     return Decision(Outcome.INCORRECT, reason)
 
 
-def _different(gold: Answer, answer: Answer, tier: Tier | None = None) -> Decision:
-    reason = f"The answer {answer.shown} is not {gold.shown}."
-    return Decision(Outcome.INCORRECT, reason, tier)
-
-
 def _undecided(gold: Answer, answer: Answer) -> Decision:
     reason = f"Whether {answer.shown} equals {gold.shown} could not be decided."
     return Decision(Outcome.UNDECIDED, reason)
-
-
-_COMPARERS: Final = {
-    Shape.NUMBER: _compare_with_number,
-    Shape.NUMBERS: _compare_with_numbers,
-    Shape.LETTER: _compare_with_letter,
-    Shape.WORD: _compare_words,
-}

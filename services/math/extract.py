@@ -11,7 +11,7 @@ at all follows, and nothing inside an unclosed one counts. HTML comments are not
 
 Each strategy reads the text a bounded number of times from end to end, without recursion: the
 time is linear in its length. What is not covered: an answer in words ("forty-two"), a statement
-in a language other than English or Chinese, and a statement that is taken back later in prose.
+in a language that none of the cues is of, and a statement that is taken back later in prose.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
     from services.math.spec import Strategy
 
-_CUES = ("nswer", "NSWER", "答案")
+_CUES = ("nswer", "NSWER", "答案", "答え", "답", "твет", "espuesta", "éponse", "ntwort", "esposta")
 _CUE_TRIES: Final = 8
 _STATEMENT = re.compile(
-    r"(?:nswer|答案)[*_]{0,3}\s{0,9}(?:is\b\s{0,9}:?|are\b|[:=\uff1a]|是|为)[*_\s]{0,20}",
+    r"(?:nswer|答案|答え|답|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
+    r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|[是为は은는é])[*_\s]{0,20}",
     re.IGNORECASE,
 )
+_COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
+"""What stands behind the answer in languages that put the verb last."""
 _SENTENCE_END = re.compile(r"\n|。|[.?](?!\s{0,3}\.)(?=\s|\Z)|</?answer", re.IGNORECASE)
 _WEAKER = frozenset(("bold", "latex", "number"))
 _VALUE = re.compile(r"\d|\\|\A\W*\w\W*\Z")
@@ -129,12 +132,13 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         return Found("boxed", text.index("{", unclosed) + 1, end, stated=False)
     full = [box for box in boxes if content(text, box)] if len(boxes) > 1 else boxes
     last = (full or boxes)[-1]
+    stated = not tail.is_denied(text, start, last.start)
     if len(full) < 2 and last is boxes[-1]:
-        return Found("boxed", last.inner, last.end - 1)
+        return Found("boxed", last.inner, last.end - 1, stated)
     rivals, doubts = side_by_side(text, full or boxes)
     if last is not boxes[-1]:
         doubts.append("")
-    return Found("boxed", last.inner, last.end - 1, True, tuple(rivals), tuple(doubts))
+    return Found("boxed", last.inner, last.end - 1, stated, tuple(rivals), tuple(doubts))
 
 
 def _answer_tag(text: str, start: int, end: int) -> Found | None:
@@ -146,11 +150,18 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     matches = [match for cue in _CUES if (match := _last_statement(text, cue, start, end))]
     if not matches:
         return None
-    begin = max(match.end() for match in matches)
+    match = max(matches, key=lambda found: found.end())
+    begin = match.end()
     stop = _SENTENCE_END.search(text, begin, end)
     if stop and stop.group() == "?":
         return None
-    return _trimmed("final_answer", text, begin, stop.start() if stop else end)
+    ending = stop.start() if stop else end
+    if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
+        ending = copula.start()
+    found = _trimmed("final_answer", text, begin, ending)
+    if found and tail.is_supposed(text, start, match.start()):
+        return found._replace(stated=False)
+    return found
 
 
 def _last_statement(text: str, cue: str, start: int, end: int) -> re.Match[str] | None:
@@ -191,9 +202,15 @@ def _latex(text: str, start: int, end: int) -> Found | None:
 def _number(text: str, start: int, end: int) -> Found | None:
     sentence = tail.last_sentence(text, start, end)
     if span := tail.last_expression(text, *sentence):
-        return Found("number", *span, stated=tail.is_stated(text, start, span))
+        stated = tail.is_stated(text, start, span)
+        shout = (text[span[0] : span[1]].rstrip("!"),) if text[span[1] - 1] == "!" else ()
+        return Found("number", *span, stated=stated, doubts=shout)  # 5! may be 5, and good news
     mentioned = tail.last_number(text, *sentence)
     return mentioned and Found("number", *mentioned, stated=False)
+
+
+def _whole(text: str, start: int, end: int) -> Found | None:
+    return _trimmed("whole", text, start, end)
 
 
 def _trimmed(strategy: Strategy, text: str, start: int, end: int) -> Found | None:
@@ -210,6 +227,7 @@ _FINDERS: Final[dict[Strategy, Callable[[str, int, int], Found | None]]] = {
     "bold": _bold,
     "latex": _latex,
     "number": _number,
+    "whole": _whole,
 }
 _EXPLICIT: Final = (_answer_tag, _final_answer, _hashes)
 _IMPLICIT: Final = (_bold, _latex, _number)

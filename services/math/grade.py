@@ -12,9 +12,11 @@ from rewarden.contracts import Outcome
 from services.math.compare import Decision, compare, is_usable
 from services.math.memo import Memo
 from services.math.parse import MAX_SHOWN_CHARS, Answer, parse
+from services.math.show import show
 
 if TYPE_CHECKING:
     from services.math.extract import Found
+    from services.math.spec import MathSpec
 
 MAX_ANSWER_CHARS: Final = 20_000
 MEMO_CAPACITY: Final = 16_384
@@ -26,87 +28,119 @@ NO_ANSWER: Final = Decision(
 _RANK: Final = {Outcome.CORRECT: 0, Outcome.UNDECIDED: 1}
 
 
+class Gold(NamedTuple):
+    """A gold answer as it was read."""
+
+    answer: Answer
+    usable: bool
+    shown: str | None
+
+
 class Grade(NamedTuple):
-    """A decision, and the gold answer that it is about."""
+    """A decision, the gold answer that it is about, and how both sides were read."""
 
     decision: Decision
     gold: str
+    parsed_gold: str | None = None
+    parsed_answer: str | None = None
 
 
 class Grader:
     """Grades answers against golds, and remembers both."""
 
     def __init__(self) -> None:
-        self._golds: Memo[str, Answer] = Memo(MEMO_CAPACITY)
+        self._golds: Memo[tuple[str, str], Gold] = Memo(MEMO_CAPACITY)
         self._grades: Memo[tuple[object, ...], Grade] = Memo(MEMO_CAPACITY)
 
-    def unusable(self, golds: tuple[str, ...]) -> str | None:
+    def unusable(self, spec: MathSpec) -> str | None:
         """Return the first gold answer that nothing could be compared with."""
-        for gold in golds:
-            if not is_usable(self._gold(gold)):
+        for gold in spec.golds:
+            if not self._gold(gold, spec).usable:
                 return gold
         return None
 
-    def grade(self, golds: tuple[str, ...], text: str, found: Found) -> tuple[Grade, bool]:
+    def grade(self, spec: MathSpec, text: str, found: Found) -> tuple[Grade, bool]:
         """Grade the answer `found` in `text`; also tells whether memory had it."""
+        golds = spec.golds
         answer = text[found.start : found.end]
         if len(answer) > MAX_ANSWER_CHARS:
             reason = f"The answer has {len(answer):,} characters; {MAX_ANSWER_CHARS:,} are read."
             return Grade(Decision(Outcome.REJECTED, reason), golds[0]), False
-        key = (golds, answer, found.rivals, found.doubts, found.stated)
+        key = (golds, spec.options, answer, found.rivals, found.doubts, found.stated)
         known = self._grades.get(key)
         if known:
             return known, True
-        grade = self._with_doubts(golds, answer, found)
+        grade = self._with_doubts(spec, answer, found)
         if sum(map(len, (answer, *golds, *found.rivals, *found.doubts))) <= MAX_MEMO_CHARS:
             self._grades.put(key, grade)
         return grade, False
 
-    def _with_doubts(self, golds: tuple[str, ...], answer: str, found: Found) -> Grade:
-        decision, gold = self._against_all(golds, answer)
+    def _with_doubts(self, spec: MathSpec, answer: str, found: Found) -> Grade:
+        grade = self._against_all(spec, answer)
+        decision = grade.decision
         if decision.outcome is Outcome.CORRECT:
-            decision = self._among_rivals(golds, answer, found.rivals) or decision
+            decision = self._among_rivals(spec, answer, found.rivals) or decision
         if found.doubts:
-            decision = self._among_doubts(decision, golds, answer, found.doubts)
-        return Grade(decision if found.stated else _unstated(decision, answer), gold)
+            decision = self._among_doubts(decision, spec, answer, found.doubts)
+        return grade._replace(decision=decision if found.stated else _unstated(decision, answer))
 
     def _among_rivals(
-        self, golds: tuple[str, ...], answer: str, rivals: tuple[str, ...]
+        self, spec: MathSpec, answer: str, rivals: tuple[str, ...]
     ) -> Decision | None:
         for rival in rivals:
-            other = self._against_all(golds, rival[:MAX_ANSWER_CHARS]).decision
+            other = self._against_all(spec, rival[:MAX_ANSWER_CHARS]).decision
             if other.outcome is not Outcome.CORRECT:
                 return _conflict(other, answer, rival)
         return None
 
     def _among_doubts(
-        self, decision: Decision, golds: tuple[str, ...], answer: str, doubts: tuple[str, ...]
+        self, decision: Decision, spec: MathSpec, answer: str, doubts: tuple[str, ...]
     ) -> Decision:
         """Leave open what would be decided otherwise if a doubt were the answer."""
         is_paid = decision.outcome is Outcome.CORRECT
         for doubt in doubts:
             value = doubt.rpartition("=")[2][:MAX_ANSWER_CHARS]  # `3 + 4 = 7` confirms a 7
-            other = self._against_all(golds, value).decision.outcome
+            other = self._against_all(spec, value).decision.outcome
             if (other is Outcome.CORRECT) != is_paid and (is_paid or other in _RANK):
                 reason = f"The answer may be {quoted(answer)} or {quoted(doubt) or 'blank'}."
                 return Decision(Outcome.UNDECIDED, reason)
         return decision
 
-    def _against_all(self, golds: tuple[str, ...], answer: str) -> Grade:
+    def _against_all(self, spec: MathSpec, answer: str) -> Grade:
         """Return the best grade over the accepted answers: a yes, else an open one, else a no."""
+        golds = spec.golds
         if answer in golds:
             reason = f"The answer is {quoted(answer)}, exactly as expected."
-            return Grade(Decision(Outcome.CORRECT, reason, "exact"), answer)
-        read = parse(answer)
-        grades = [Grade(compare(self._gold(gold), read), gold) for gold in golds]
-        return min(grades, key=lambda grade: _RANK.get(grade.decision.outcome, len(_RANK)))
+            parsed = self._gold(answer, spec).shown
+            return Grade(Decision(Outcome.CORRECT, reason, "exact"), answer, parsed, parsed)
+        read = parse(answer, units=_has_units(spec))
+        grades = [Grade(compare(self._gold(gold, spec).answer, read, spec), gold) for gold in golds]
+        best = min(grades, key=lambda grade: _RANK.get(grade.decision.outcome, len(_RANK)))
+        return best._replace(
+            parsed_gold=self._gold(best.gold, spec).shown, parsed_answer=shown(read)
+        )
 
-    def _gold(self, gold: str) -> Answer:
-        known = self._golds.get(gold)
+    def _gold(self, gold: str, spec: MathSpec) -> Gold:
+        key = (gold, spec.answer_type)
+        known = self._golds.get(key)
         if known is None:
-            known = parse(gold)
-            self._golds.put(gold, known)
+            answer = parse(gold, units=_has_units(spec))
+            usable = is_usable(answer, spec)
+            known = Gold(answer, usable, shown(answer) if usable else None)
+            self._golds.put(key, known)
         return known
+
+
+def shown(answer: Answer) -> str | None:
+    """Return how the answer was understood, in plain text; None where it was not."""
+    if answer.tree is None:
+        return None
+    text = show(answer.tree)
+    return f"{answer.symbol} = {text}" if answer.symbol else text
+
+
+def _has_units(spec: MathSpec) -> bool:
+    return spec.answer_type != "expression"
 
 
 def _unstated(decision: Decision, answer: str) -> Decision:

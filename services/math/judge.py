@@ -41,8 +41,7 @@ class Judge:
         read = read_spec(MathSpec, spec)
         if isinstance(read, str):
             return Judgement(Outcome.BAD_SPEC, read, {}, cached=False)
-        golds = read.golds
-        unusable = self._grader.unusable(golds)
+        unusable = self._grader.unusable(read)
         if unusable is not None:
             reason = f"The gold answer {quoted(unusable)} cannot be read."
             return Judgement(Outcome.BAD_SPEC, reason, {}, cached=False)
@@ -52,7 +51,7 @@ class Judge:
         found = extract(text, read.extract)
         if found is None:
             return _judgement(NO_ANSWER, {}, cached=False)
-        grade, cached = self._grader.grade(golds, text, found)
+        grade, cached = self._grader.grade(read, text, found)
         return _judgement(grade.decision, _details(text, found, grade), cached=cached)
 
 
@@ -71,6 +70,8 @@ def _details(text: str, found: Found, grade: Grade) -> dict[str, Any]:
         "span": [found.start, found.end],
         "extracted": text[found.start : min(found.end, found.start + _SHOWN_CHARS)],
         "gold": grade.gold,
+        "parsed_gold": grade.parsed_gold,
+        "parsed_answer": grade.parsed_answer,
         "tier": grade.decision.tier,
         "flags": flags,
     }

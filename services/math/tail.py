@@ -23,6 +23,17 @@ _SAYS = re.compile(
     r"(?:\b(?:is|are|be|equals?|answer|result|total)|[=:\uff1a是为])[\s$*]{0,6}\Z", re.IGNORECASE
 )
 _HEDGE = re.compile(r"\b(?:or|and|not|maybe|perhaps)\W{0,6}\Z", re.IGNORECASE)
+_TASK = re.compile(
+    r"\W*(?:find|solve|compute|calculate|evaluate|simplify|determine|what|prove|show|let|if|suppose"
+    r"|consider|given|assume)\b(?![^.]*\b(?:get|gives|so|then|we|answer|result)\b)",
+    re.IGNORECASE,
+)
+"""A sentence that sets a task or a condition, and draws no conclusion."""
+_DENIAL = re.compile(r"(?:\bnot|\bnever|\bcannot|n't)\b[^.:;,]{0,20}\Z", re.IGNORECASE)
+_SUPPOSES = re.compile(
+    r"(?:\A|[.!?\n])\W*(?:suppose|assume|assuming|if|say|imagine|unless)\b[^.!?\n]*\Z",
+    re.IGNORECASE,
+)
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
@@ -93,6 +104,16 @@ def _joins(word: str, following: str) -> bool:
     return "=" in word or following.startswith(("=", "+", "-", "*", "/", "^"))
 
 
+def is_supposed(text: str, start: int, end: int) -> bool:
+    """Whether the sentence that `text[:end]` breaks off in only supposes what it says."""
+    return _SUPPOSES.search(text, max(start, end - MAX_SENTENCE_CHARS), end) is not None
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether a "not" stands right before `end`."""
+    return _DENIAL.search(text[max(start, end - 40) : end].rstrip("$\\([ *")) is not None
+
+
 def last_number(text: str, start: int, end: int) -> Span | None:
     """Return the last number in the sentence, wherever it stands."""
     spans = [match.span() for match in _NUMBER.finditer(text, start, end)]
@@ -103,7 +124,12 @@ def is_stated(text: str, start: int, span: Span) -> bool:
     """Whether the text says that the value is the answer, or is nothing but the value."""
     begin, end = span
     before = text[max(start, begin - 40) : begin]
-    if text[end - 1] == "?" or _HEDGE.search(before):
+    if (
+        text[end - 1] == "?"
+        or _HEDGE.search(before)
+        or _DENIAL.search(before)
+        or _TASK.match(text, start, begin)
+    ):
         return False
     if _SYMBOL_EQUALS.match(text, begin, end):
         return True

@@ -86,7 +86,7 @@ Value = Number | Symbol | Constant | Sum | Product | Power | Call
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A value with a unit as it was written; `services.math.units` knows what it is worth."""
+    """A value with a unit as it was written; `services.math.language.units` knows what it is worth."""
 
     value: Value
     unit: str

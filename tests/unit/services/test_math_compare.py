@@ -6,15 +6,22 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from rewarden.contracts import Outcome
-from services.math.compare import compare
+from services.math.compare import Decision, compare
 from services.math.parse import parse
+from services.math.spec import MathSpec
 
 CORRECT, INCORRECT = Outcome.CORRECT, Outcome.INCORRECT
 UNDECIDED, REJECTED = Outcome.UNDECIDED, Outcome.REJECTED
 
 
-def outcome(gold: str, answer: str) -> Outcome:
-    return compare(parse(gold), parse(answer)).outcome
+def decide(gold: str, answer: str, **options: object) -> Decision:
+    spec = MathSpec.model_validate({"answer": gold, **options})
+    units = spec.answer_type != "expression"
+    return compare(parse(gold, units=units), parse(answer, units=units), spec)
+
+
+def outcome(gold: str, answer: str, **options: object) -> Outcome:
+    return decide(gold, answer, **options).outcome
 
 
 @pytest.mark.parametrize(
@@ -30,16 +37,16 @@ def outcome(gold: str, answer: str) -> Outcome:
         ("1234", "1,234", CORRECT),
         (r"6.02\times 10^{23}", r"6.03\times 10^{23}", INCORRECT),
         # Rounded, or in another convention: too close for a "no".
-        ("0.33", "1/3", UNDECIDED),
+        ("0.33", "1/3", CORRECT),
         ("1/3", "0.33", INCORRECT),
-        ("1/3", "0.333333333333", UNDECIDED),
+        ("1/3", "0.333333333333", CORRECT),
         ("2.5", "2,5", UNDECIDED),
         ("1.234", "1,234", UNDECIDED),
         ("5.7", "5,8", INCORRECT),
         # Grouped in another convention.
         ("1234567", "12,34,567", UNDECIDED),
         ("1234", "1.234", UNDECIDED),
-        ("1.234", "1234", UNDECIDED),
+        ("1.234", "1234", INCORRECT),
         ("1234.5", "1.234,5", UNDECIDED),
         ("10000", "1 0000", UNDECIDED),
         ("10000", "1,0000", UNDECIDED),
@@ -58,9 +65,9 @@ def outcome(gold: str, answer: str) -> Outcome:
         (r"37\%", "37 percent", CORRECT),
         (r"37\%", r"63\%", INCORRECT),
         ("0.5", r"50\%", CORRECT),
-        ("50", r"50\%", UNDECIDED),
-        (r"50\%", "50", UNDECIDED),
-        (r"33.3\%", "1/3", UNDECIDED),
+        ("50", r"50\%", CORRECT),
+        (r"50\%", "50", CORRECT),
+        (r"33.3\%", "1/3", CORRECT),
         ("50", r"51\%", INCORRECT),
         ("90", r"90^\circ", CORRECT),
         ("20", "€20", CORRECT),
@@ -75,34 +82,34 @@ def test_numbers(gold: str, answer: str, expected: Outcome) -> None:
     ("answer", "expected"),
     [
         ("", INCORRECT),
-        ("1a", UNDECIDED),
+        ("1a", INCORRECT),
         ("e", UNDECIDED),
         ("D", UNDECIDED),
         ("B", INCORRECT),
         ("4...", UNDECIDED),
-        ("4!", UNDECIDED),
+        ("4!", INCORRECT),
         ("4 5 +", INCORRECT),
         ("+-", INCORRECT),
         (r"\frac{4}{", INCORRECT),
         ("x", INCORRECT),
         ("5, 7", INCORRECT),
         ("4/0", INCORRECT),
-        ("4x", UNDECIDED),
-        ("4 m", UNDECIDED),
-        (r"4\text{ cm}", UNDECIDED),
-        ("3k", UNDECIDED),
-        ("four", UNDECIDED),
-        ("2+2", UNDECIDED),
-        (r"\sqrt{16}", UNDECIDED),
-        ("2^2", UNDECIDED),
-        (r"3 \approx 4", UNDECIDED),
-        ("5=4", UNDECIDED),
-        ("2x+y=4", UNDECIDED),
-        ("4 or 5", UNDECIDED),
-        (r"\{4\}", UNDECIDED),
+        ("4x", INCORRECT),
+        ("4 m", CORRECT),
+        (r"4\text{ cm}", CORRECT),
+        ("3k", INCORRECT),
+        ("four", CORRECT),
+        ("2+2", CORRECT),
+        (r"\sqrt{16}", CORRECT),
+        ("2^2", CORRECT),
+        (r"3 \approx 4", INCORRECT),
+        ("5=4", INCORRECT),
+        ("2x+y=4", INCORRECT),
+        ("4 or 5", INCORRECT),
+        (r"\{4\}", CORRECT),
         ("1e999999999", REJECTED),
-        ("__import__('os').system('id')", UNDECIDED),
-        (r"7^{7^{7^{7^{7}}}}", UNDECIDED),
+        ("__import__('os').system('id')", INCORRECT),
+        (r"7^{7^{7^{7^{7}}}}", REJECTED),
     ],
 )
 def test_what_stands_where_the_number_4_should(answer: str, expected: Outcome) -> None:
@@ -114,23 +121,23 @@ def test_what_stands_where_the_number_4_should(answer: str, expected: Outcome) -
     [
         ("C", "(C)", CORRECT),
         ("C", "B", INCORRECT),
-        ("C", "c", UNDECIDED),
+        ("C", "c", CORRECT),
         ("C", "5", INCORRECT),
         ("C", "1, 2", INCORRECT),
-        ("A", r"A \text{ or } B", UNDECIDED),
+        ("A", r"A \text{ or } B", INCORRECT),
         (r"\text{Even}", "even", CORRECT),
         ("No", "no", CORRECT),
         ("no", "yes", INCORRECT),
         ("True", "false", INCORRECT),
         ("even", "odd", INCORRECT),
         ("yes", "true", UNDECIDED),
-        ("inf", "infinity", UNDECIDED),
+        ("inf", "infinity", CORRECT),
         ("undefined", "DNE", UNDECIDED),
-        ("even", "5", UNDECIDED),
+        ("even", "5", INCORRECT),
         ("A", "x", INCORRECT),
-        ("x", "y", UNDECIDED),
+        ("x", "y", INCORRECT),
         ("x", "5", INCORRECT),
-        ("e", "2.718", UNDECIDED),
+        ("e", "2.718", INCORRECT),
         ("C", "3", UNDECIDED),
         ("C", "100", UNDECIDED),
         ("C", "4 5 +", INCORRECT),
@@ -138,45 +145,60 @@ def test_what_stands_where_the_number_4_should(answer: str, expected: Outcome) -
         ("10", "X", UNDECIDED),
         ("10", "A", UNDECIDED),
         ("2,3", "x", INCORRECT),
-        ("2,3", "e", UNDECIDED),
+        ("2,3", "e", INCORRECT),
         ("1,2", "1 2", UNDECIDED),
-        ("1 , 234", "1234", UNDECIDED),
-        ("AB", "ab", UNDECIDED),
-        (r"\text{silent}", "listen", UNDECIDED),
-        ("五", "四", UNDECIDED),
+        ("1 , 234", "1234", INCORRECT),
+        ("AB", "ab", INCORRECT),
+        (r"\text{silent}", "listen", INCORRECT),
+        ("五", "四", INCORRECT),
         ("x=5", "5", CORRECT),
         ("5", "x=5", CORRECT),
         ("x=5", "y=5", UNDECIDED),
-        (r"\frac{\pi}{2}", "π/2", UNDECIDED),
-        (r"\{1,2,3\}", "1,2,3", UNDECIDED),
-        ("3:2", "2:3", UNDECIDED),
-        ("52_8", "52_9", UNDECIDED),
-        (r"5\text{ km}", r"5\text{ m}", UNDECIDED),
+        (r"\frac{\pi}{2}", "π/2", CORRECT),
+        (r"\{1,2,3\}", "1,2,3", CORRECT),
+        ("3:2", "2:3", INCORRECT),
+        ("52_8", "52_9", INCORRECT),
+        (r"5\text{ km}", r"5\text{ m}", INCORRECT),
         (r"5\text{ km}", "5 km", CORRECT),
         (r"\sqrt{2}", "√2", CORRECT),
-        ("2,3", "3", UNDECIDED),
+        ("2,3", "3", INCORRECT),
         ("1e9999", "5", UNDECIDED),
         ("1e9999", "1e9999", CORRECT),
-        ("x+1", "y+1", UNDECIDED),
+        ("x+1", "y+1", INCORRECT),
     ],
 )
 def test_other_golds(gold: str, answer: str, expected: Outcome) -> None:
     assert outcome(gold, answer) is expected
 
 
-def test_the_tier_and_the_reason_say_how() -> None:
-    assert compare(parse("1/2"), parse("0.5")) == (
-        CORRECT,
-        "0.5 equals 1/2 exactly.",
-        "rational",
-    )
-    assert compare(parse("42"), parse("41")) == (
-        INCORRECT,
-        "The answer 41 is not 42.",
-        "rational",
-    )
-    assert compare(parse("42"), parse("$42$")).tier == "normalised"
-    assert compare(parse("42"), parse("6*7")).tier is None
+@pytest.mark.parametrize(
+    ("gold", "answer", "tier", "reason"),
+    [
+        ("1/2", "0.5", "rational", "0.5 equals 1/2 exactly."),
+        ("42", "41", "rational", "The answer 41 is not 42."),
+        ("42", "$42$", "normalised", "The answer 42 is the gold answer in another spelling."),
+        ("42", "6*7", "rational", "6*7 equals 42 exactly."),
+        ("x^2-1", "(x-1)(x+1)", "symbolic", "(x-1)(x+1) equals x^2-1 exactly."),
+        ("0.33", "1/3", "numeric", "1/3 agrees with 0.33."),
+        ("x>3", "2x>6", "structural", "2x>6 says the same as x>3."),
+        (
+            r"5\text{ km}",
+            r"5\text{ m}",
+            "rational",
+            "The answer 5 m is not 5 km; the units differ: km and m.",
+        ),
+        (
+            "3",
+            "x=1=2=3",
+            "structural",
+            "The answer x=1=2=3 is not 3; the answer contradicts itself.",
+        ),
+        ("7", "5, 7", "structural", "The answer 5,7 is not 7; the answer is several values."),
+    ],
+)
+def test_the_tier_and_the_reason_say_how(gold: str, answer: str, tier: str, reason: str) -> None:
+    decision = decide(gold, answer)
+    assert (decision.tier, decision.reason) == (tier, reason)
 
 
 _NUMERATORS = st.integers(-(10**9), 10**9)

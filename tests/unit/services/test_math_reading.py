@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from services.math.reading import letter_may_be, may_be_same, readings
+from services.math.language.reading import letter_may_be, may_be_same, readings
 
 
 @pytest.mark.parametrize(

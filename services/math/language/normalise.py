@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
+_DOUBLE_STRUCK = ((0x211D, "R"), (0x211A, "Q"), (0x2124, "Z"), (0x2115, "N"), (0x2102, "C"))
 _UNICODE = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe63", "-"),
@@ -22,6 +23,7 @@ _UNICODE = str.maketrans(
         "\N{UNION}": r"\cup ",
         "∩": r"\cap ",
         "∅": r"\emptyset ",
+        **{chr(code): rf"\mathbb{{{letter}}}" for code, letter in _DOUBLE_STRUCK},
         "π": r"\pi ",
         "∞": r"\infty ",
         "≤": r"\le ",
@@ -75,7 +77,7 @@ _LOOSE_BLANK = re.compile(r" (?![^\W_])|(?<![^\W_]) ")
 def canonical(text: str) -> str:
     """Return the canonical spelling; the empty text if nothing is there to be read."""
     if not text.isascii():
-        text = _plain_unicode(text)
+        text = plain_unicode(text)
     text = text.strip(_EDGES)
     while len(text) > 4 and text.startswith("**") and text.endswith("**"):
         text = text[2:-2].strip(_EDGES)
@@ -92,7 +94,7 @@ def canonical(text: str) -> str:
     return bare(text) if text.startswith("{") else text
 
 
-def _plain_unicode(text: str) -> str:
+def plain_unicode(text: str) -> str:
     """Full width to half width, signs to their LaTeX commands, `x²` to `x^{2}`."""
     text = _VULGAR.sub(_as_frac, text)
     text = _SUPERSCRIPT.sub(lambda match: "^{" + match.group().translate(_SCRIPTS) + "}", text)

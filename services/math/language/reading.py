@@ -1,7 +1,7 @@
 """Read the digits of a number in other conventions than ours, to know when a "no" would be a guess.
 
 `12,34,567` (Indian), `1.234` (European), `1 0000` (blanks) and `1 3/2` (a sum, or a product) are
-not what `services.math.number` reads, or not only that. Where such a reading makes an answer equal
+not what `services.math.language.number` reads, or not only that. Where such a reading makes an answer equal
 to the gold one, nobody can tell what was meant. A reading is never a reason for a "yes".
 """
 
@@ -11,14 +11,14 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from services.math.number import OutOfBoundsError, read_number
+from services.math.language.number import OutOfBoundsError, read_number
 
 _GROUPED = re.compile(
     r"""(?<![\d.,])(?:
         [1-9]\d?(?:[, ]\d\d){1,9}[, ]\d{3}
       | [1-9]\d{0,3}(?:[, ]\d{4}){1,9}
-      | [1-9]\d{0,2}(?:[,. ]\d{3}){1,9}
-    )(?!\d)""",
+      | [1-9]\d{0,2}(?P<mark>[,. ])\d{3}(?:(?P=mark)\d{3}){0,8}
+    )(?!\d|[,. ]\d{3})""",
     re.VERBOSE,
 )
 _SEPARATOR = re.compile("[,. ]")
@@ -31,16 +31,21 @@ _NUMERALS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1
 
 
 def may_be_same(gold: str, answer: str) -> bool:
-    """Whether the two canonical texts have a value in common in any convention."""
+    """Whether the answer has the value of the gold one in some convention.
+
+    A gold answer is written in the usual one: of all that `1.234` may be, it is not 1234.
+    """
     if gold.isdecimal() and answer.isdecimal():
         return False
-    return not readings(gold).isdisjoint(readings(answer))
+    value = _value(gold)
+    return value is not None and value in readings(answer)
 
 
 def readings(text: str) -> set[Fraction]:
     """Return every value that the canonical text may have."""
     spellings = {text, text.replace(",", ".")}
-    spellings.add(_GROUPED.sub(lambda match: _SEPARATOR.sub("", match.group()), text))
+    ungrouped = _GROUPED.sub(lambda match: _SEPARATOR.sub("", match.group()), text)
+    spellings |= {ungrouped, ungrouped.replace(",", ".")}
     if " " in text and "/" not in text and "frac" not in text:
         spellings.add(text.replace(" ", ""))
     values = {value for spelling in spellings if (value := _value(spelling)) is not None}

@@ -1,0 +1,1 @@
+"""Exact and numeric arithmetic on values, sets of real numbers, and sympy behind a fence."""

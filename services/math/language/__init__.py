@@ -1,0 +1,1 @@
+"""From text to the expression tree: tokens, grammar, units, words, other notations."""

@@ -1,0 +1,280 @@
+r"""What stands between commas: relations, sets, quantities with units, words; and the commas.
+
+`Parser` completes `services.math.language.grammar`: `items` reads lists and alternatives ("x = 5 or x = 7"),
+`statement` reads chains of relations and ratios, `member` reads what is joined by unions, `quantity`
+reads a value with its unit. A unit written as letters is one if it is separated by a blank and ends
+its item (`5 m`); without the blank it is a product (`5m`), unless no variables are called so (`5km`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from services.math.language.cursor import ParseError, as_value
+from services.math.language.grammar import Grammar
+from services.math.language.units import unit
+from services.math.language.words import counted, read_number_words
+from services.math.tree import (
+    VALUES,
+    Builder,
+    Call,
+    Combination,
+    Either,
+    NamedSet,
+    Number,
+    Quantity,
+    Ratio,
+    Relation,
+    Sequence,
+    Symbol,
+    Text,
+    Value,
+    negative,
+)
+
+if TYPE_CHECKING:
+    from services.math.language.lex import Token
+    from services.math.tree import Tree
+
+_ITEM_ENDS: Final = frozenset(
+    (
+        "end",
+        "sep",
+        "joint",
+        "relation",
+        "setop",
+        ")",
+        "]",
+        "}",
+        "\\}",
+        ">>",
+        "mid",
+        "&",
+        "row",
+        "pmod",
+    )
+)
+_UNIT_STARTS: Final = frozenset(("word", "letter", "function", "degree", "currency", "%"))
+_SUCH_THAT: Final = frozenset(("mid", "|", ":"))
+_MULTIPLIERS: Final = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_DEGREES: Final = "°"
+
+
+class Parser(Grammar):
+    """Parses a whole answer."""
+
+    def __init__(self, tokens: list[Token], *, tight: bool = False) -> None:
+        super().__init__(tokens, tight=tight)
+        self._braces = 0
+
+    def answer(self) -> Tree:
+        """Parse everything there is."""
+        tree = self.items()
+        if self.next.kind != "end":
+            msg = f"{self.next.text} is not expected"
+            raise ParseError(msg)
+        return tree
+
+    def items(self) -> Tree:
+        """Parse a statement, or several with commas or "or" between them."""
+        parts = [self.statement()]
+        is_choice = False
+        while self.next.kind in ("sep", "joint"):
+            while self.next.kind in ("sep", "joint"):
+                is_choice |= self.take().text == "or"
+            if self.next.kind in _ITEM_ENDS:
+                break
+            parts.append(self.statement())
+        if len(parts) == 1 and not is_choice:
+            return parts[0]
+        return Either(tuple(parts)) if is_choice else Sequence(tuple(parts))
+
+    def statement(self) -> Tree:
+        """Parse a chain of relations, a ratio, or what is neither."""
+        first = self._head() or self.member()
+        if self._is_ratio_ahead():
+            return self._ratio(first)
+        if self.next.kind != "relation":
+            return first
+        operands, operators = [first], []
+        while self.next.kind == "relation":
+            operators.append(self.take().text)
+            operands.append(self.member())
+        if self.next.kind == "pmod" or (self.next.kind == "(" and self.after_next().kind == "mod"):
+            self.take()
+            operators.append("mod")
+            operands.append(self._modulus())
+        return Relation(tuple(operands), tuple(operators))
+
+    def _modulus(self) -> Value:
+        if self.accept("mod"):
+            modulus = self.value()
+            self.take(")")
+            return modulus
+        return self.argument()
+
+    def _head(self) -> Tree | None:
+        """Parse `y(x)` where an equals sign follows: the head of a function that is defined."""
+        kinds = [token.kind for token in self.tokens[self.place : self.place + 5]]
+        if kinds[:4] != ["letter", "(", "letter", ")"] or kinds[4:] != ["relation"]:
+            return None
+        name, _, symbol, _ = (self.take().text for _ in range(4))
+        return Call(name, (Symbol(symbol),))
+
+    def _is_ratio_ahead(self) -> bool:
+        if self.next.kind == "word":
+            return self.next.text == "to"
+        return self.next.kind == ":" and not self._braces
+
+    def _ratio(self, first: Tree) -> Ratio:
+        parts = [as_value(first)]
+        while self._is_ratio_ahead():
+            self.take()
+            parts.append(self.value())
+        return Ratio(tuple(parts))
+
+    def member(self) -> Tree:
+        """Parse sets with signs between them, or a quantity."""
+        result = self.quantity()
+        while operator := self._set_operator():
+            operand = self.quantity()
+            if isinstance(result, Combination) and result.operator == operator:
+                result = Combination(operator, (*result.parts, operand))
+            else:
+                result = Combination(operator, (result, operand))
+        return result
+
+    def _set_operator(self) -> str | None:
+        if self.next.kind == "setop":
+            return self.take().text
+        if self.accept("-"):  # the sum has left it alone, so what stands before it is a set
+            return "difference"
+        if self._is_plain_union():
+            self.take()
+            return "union"
+        return None
+
+    def _is_plain_union(self) -> bool:
+        """Whether the next token is the U of `(0, 1) U (2, 3)`."""
+        return (
+            self.next.text == "U"
+            and self.tokens[self.place - 1].kind in (")", "]")
+            and self.after_next().kind in ("(", "[")
+        )
+
+    # -- values with units, and words
+
+    def quantity(self) -> Tree:
+        """Parse a value with the unit or currency that may stand before or after it."""
+        if self.next.kind == "word":
+            return self._words()
+        if self.next.kind == "begin":
+            return self.sum()
+        negated = self.next.kind == "-" and self.after_next().kind == "currency"
+        if negated:
+            self.take()
+        if self.next.kind == "currency":
+            sign = self.take().text
+            value = self.value()
+            return Quantity(negative(value) if negated else value, sign)
+        tree = self.sum()
+        if self.next.text == "to":
+            return tree
+        if self.next.kind in _UNIT_STARTS and isinstance(tree, VALUES):
+            return self._with_unit(tree)
+        return tree
+
+    def _words(self) -> Tree:
+        """Parse words: a number in words, or a text."""
+        words = []
+        while self.next.kind in ("word", "letter", "-", "function", "'"):
+            words.append(self.take().text)
+        if self.next.kind not in _ITEM_ENDS:
+            msg = f"words before {self.next.text}"
+            raise ParseError(msg)
+        phrase = " ".join(words)
+        number = read_number_words(phrase.replace(" - ", "-"))
+        if number is not None:
+            return Number(int(number) if number.denominator == 1 else number)
+        return Text(phrase.casefold())
+
+    def _with_unit(self, value: Value) -> Tree:
+        if self.next.text in _MULTIPLIERS and isinstance(value, Number):
+            value = Number(Fraction(value.value) * _MULTIPLIERS[self.take().text])
+            if self.next.kind in _ITEM_ENDS:
+                return value
+        phrase = self._phrase()
+        known = unit(phrase)
+        name = known.name if known else counted(phrase)
+        if name is None:
+            msg = f"{phrase} is no unit"
+            raise ParseError(msg)
+        self.place += len(self._rest())
+        if name == "%":
+            return Call("percent", (value,))
+        return Call("degrees", (value,)) if name == _DEGREES else Quantity(value, name)
+
+    def _rest(self) -> list[Token]:
+        """Return the tokens up to the end of the item."""
+        for place in range(self.place, len(self.tokens)):
+            if self.tokens[place].kind in _ITEM_ENDS and not _is_in_exponent(self.tokens, place):
+                return self.tokens[self.place : place]
+        return self.tokens[self.place :]
+
+    def _phrase(self) -> str:
+        """Return the rest of the item as plain text."""
+        pieces = []
+        for token in self._rest():
+            if token.kind not in ("{", "}"):
+                pieces.append(" " + token.text if token.blank else token.text)
+        return "".join(pieces).strip()
+
+    def is_unit_ahead(self) -> bool:
+        """Whether the next token begins a unit and not a factor."""
+        token = self.next
+        if token.kind == "function":
+            return super().is_unit_ahead() and self._is_unit()
+        if token.kind != "letter" or self.place == 0:
+            return False
+        if self._is_plain_union():
+            return True
+        last = self.tokens[self.place - 1]
+        return token.blank and last.kind in ("number", "}", ")", "constant") and self._is_unit()
+
+    def _is_unit(self) -> bool:
+        return unit(self._phrase()) is not None
+
+    # -- brackets
+
+    def braces(self) -> Tree:
+        r"""Parse a set, whose `\{` is taken: its members, or the conditions on them."""
+        if self.accept("\\}"):
+            return NamedSet("empty")
+        self._braces += 1
+        self._bars += 1
+        inside = self.items()
+        if self.next.kind in _SUCH_THAT:
+            self.take()
+            result: Tree = Builder(inside, _listed(self.items()))
+        else:
+            result = Sequence(_listed(inside), "{", "}")
+        self._braces -= 1
+        self._bars -= 1
+        self.take("\\}")
+        return result
+
+
+def _listed(tree: Tree) -> tuple[Tree, ...]:
+    return tree.items if isinstance(tree, Sequence) and not tree.left else (tree,)
+
+
+def _is_in_exponent(tokens: list[Token], place: int) -> bool:
+    """Whether the closing brace at `place` ends the exponent of a unit: `cm^{2}`."""
+    return tokens[place].kind == "}" and place >= 3 and tokens[place - 2].kind == "{"

@@ -1,0 +1,204 @@
+"""Compare equations: names with values, chains, normal forms, congruences.
+
+`x = 5` and `f(x) = 2x` say of a name what it is; only such an equation can stand for a value. A
+chain of constants (`2 + 5 = 7`) is its last member if all are equal, and contradicts itself if not.
+Any other equation is compared as `left - right`, up to a constant factor.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from services.math.algebra import normal
+from services.math.language.vocabulary import FUNCTIONS
+from services.math.tree import (
+    MINUS_ONE,
+    VALUES,
+    Call,
+    Number,
+    Product,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+)
+from services.math.values import (
+    UNKNOWN,
+    Finding,
+    form_of,
+    is_constant,
+    real_value,
+    same_value,
+)
+
+if TYPE_CHECKING:
+    from services.math.algebra.normal import Form
+    from services.math.structure import Matcher
+    from services.math.tree import Tree, Value
+
+_FUNCTIONS: Final = frozenset(FUNCTIONS.values()) | {
+    *("factorial", "binom", "mod", "conj", "degrees", "percent", "pm", "mp"),
+    *("sum", "prod", "integral", "limit", "derivative"),
+}
+_EQUALS: Final = frozenset(("=", "~"))
+_ABOUT: Final = Fraction(1, 20)
+"""Two numbers with "about" between them are no contradiction if they are within five percent."""
+_STRUCTURAL_NO: Final = Finding(False, "structural")
+
+
+class Claim(NamedTuple):
+    """What an equation says: that `name` is each of `values` (of a chain of constants, no name)."""
+
+    name: Tree | None
+    values: tuple[Tree, ...]
+    contradicts_itself: bool
+
+
+def same_relation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    """Compare where at least one side is an equation or a congruence."""
+    if _is_congruence(gold) or _is_congruence(answer):
+        return _same_congruence(matcher, gold, answer)
+    if _is_equation(gold) and _is_equation(answer):
+        return _same_equations(matcher, gold, answer)
+    if _is_equation(gold):
+        return _value_for_equation(matcher, gold, answer)
+    return _equation_for_value(matcher, gold, answer) if _is_equation(answer) else None
+
+
+def _is_equation(tree: Tree) -> bool:
+    return isinstance(tree, Relation) and _EQUALS.issuperset(tree.operators)
+
+
+def claim(matcher: Matcher, equation: Tree) -> Claim | None:
+    """Return what an equation says of a name, or None if it only relates values."""
+    if not isinstance(equation, Relation):
+        return None
+    operands, operators = equation.operands, equation.operators
+    if len(operands) == 2 and _is_name(operands[1]) and not _is_name(operands[0]):
+        operands = operands[::-1]  # 5 = x
+    name = operands[0] if _is_name(operands[0]) else None
+    if name is None and not all(_is_known(operand) for operand in operands):
+        return None
+    if name is not None:
+        operands, operators = operands[1:], operators[1:]
+    wrong = any(
+        _contradict(matcher, left, right, operator)
+        for left, right, operator in zip(operands, operands[1:], operators, strict=False)
+    )
+    is_about = bool(operators) and operators[-1] == "~"
+    return Claim(name, operands[-2:] if is_about else operands[-1:], wrong)
+
+
+def _is_name(tree: Tree) -> bool:
+    """Whether it is a variable, or a function of variables, or a point of variables."""
+    if isinstance(tree, Sequence):
+        return all(isinstance(item, Symbol) for item in tree.items)
+    if isinstance(tree, Call):
+        return tree.name not in _FUNCTIONS and all(
+            isinstance(argument, Symbol) for argument in tree.arguments
+        )
+    return isinstance(tree, Symbol)
+
+
+def _is_known(tree: Tree) -> bool:
+    return isinstance(tree, VALUES) and is_constant(tree)
+
+
+def _contradict(matcher: Matcher, left: Tree, right: Tree, operator: str) -> bool:
+    if not (isinstance(left, VALUES) and isinstance(right, VALUES)):
+        return False
+    if not (is_constant(left) and is_constant(right)):
+        return False
+    if operator == "=":
+        return same_value(left, right, matcher.spec).same is False
+    exact, about = real_value(left), real_value(right)
+    if exact is None or about is None:
+        return False
+    return abs(exact - about) > _ABOUT * abs(exact)
+
+
+def _value_for_equation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    said = claim(matcher, gold)
+    if said is None or matcher.spec.answer_type == "equation":
+        return Finding(False, "structural", "an equation is expected")
+    return matcher.match(said.values[-1], answer)
+
+
+def _equation_for_value(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    said = claim(matcher, answer)
+    if said is None:
+        return Finding(False, "structural", "the answer is an equation")
+    if said.contradicts_itself:
+        return Finding(False, "structural", "the answer contradicts itself")
+    findings = [matcher.match(gold, value) for value in said.values]
+    return next((found for found in findings if found.same), findings[-1])
+
+
+def _same_equations(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    wanted, given = claim(matcher, gold), claim(matcher, answer)
+    if given and given.contradicts_itself:
+        return Finding(False, "structural", "the answer contradicts itself")
+    if wanted and given and wanted.name == given.name:
+        return matcher.match(wanted.values[-1], given.values[-1])
+    found = _same_up_to_a_factor(gold, answer)
+    if found.same is not True and wanted and given:
+        is_renamed = matcher.match(wanted.values[-1], given.values[-1]).same is not False
+        return UNKNOWN if is_renamed else Finding(False, "structural")
+    return found
+
+
+def _same_up_to_a_factor(gold: Tree, answer: Tree) -> Finding:
+    """Compare `left - right` of two equations: `4x + 2y = 8` is `2x + y = 4`."""
+    wanted, given = difference(gold), difference(answer)
+    if wanted is None or given is None:
+        return UNKNOWN
+    factor = factor_between(wanted, given)
+    return UNKNOWN if factor is None else Finding(factor != 0, "symbolic")
+
+
+def factor_between(wanted: Value, given: Value) -> Fraction | Form | None:
+    """Return the constant factor between two values that are to be zero.
+
+    0 where it is certain that there is none; None where that is not known.
+    """
+    try:
+        forms = form_of(wanted), form_of(given)
+    except normal.TooLargeError:
+        return None
+    factor = normal.proportional(*forms)
+    if factor is not None:
+        return factor
+    is_complete = all(atom.complete for form in forms for atom in form.atoms.values())
+    return Fraction(0) if is_complete else None
+
+
+def difference(equation: Tree) -> Value | None:
+    """Return left minus right of a relation between two values."""
+    if not isinstance(equation, Relation) or len(equation.operands) != 2:
+        return None
+    left, right = equation.operands
+    if not (isinstance(left, VALUES) and isinstance(right, VALUES)):
+        return None
+    return Sum((left, Product((MINUS_ONE, right))))
+
+
+def _is_congruence(tree: Tree) -> bool:
+    return isinstance(tree, Relation) and tree.operators == ("congruent", "mod")
+
+
+def _same_congruence(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    r"""Compare `x \equiv 3 \pmod 7` with another one; a number of the class is not the class."""
+    if not isinstance(gold, Relation) or not isinstance(answer, Relation):
+        is_remainder = isinstance(gold, Relation) and isinstance(answer, VALUES)
+        return UNKNOWN if is_remainder else _STRUCTURAL_NO
+    if not (_is_congruence(gold) and _is_congruence(answer)):
+        return UNKNOWN
+    same = [matcher.match(gold.operands[place], answer.operands[place]).same for place in (0, 2)]
+    if False in same:
+        return _STRUCTURAL_NO
+    (_, wanted, modulus), (_, given, _) = gold.operands, answer.operands
+    numbers = [tree.value for tree in (wanted, given, modulus) if isinstance(tree, Number)]
+    if len(numbers) < 3 or None in same or numbers[2] == 0:
+        return matcher.match(wanted, given)
+    return Finding((numbers[0] - numbers[1]) % numbers[2] == 0, "structural")

@@ -1,0 +1,196 @@
+"""Write a tree as plain text, for people: `x^2/9 + sqrt(5)`, `(1, 2]`, `5 km`.
+
+The text shows how an answer was understood. It is not read back anywhere.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Final
+
+from services.math.tree import (
+    MINUS_ONE,
+    Based,
+    Builder,
+    Call,
+    Combination,
+    Constant,
+    Either,
+    Matrix,
+    Moment,
+    NamedSet,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Ratio,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from services.math.tree import Tree, Value
+
+MAX_CHARS: Final = 500
+_HALF_WRITTEN: Final = "1/2"
+_SUM, _PRODUCT, _POWER = range(3)  # what binds looser than the place needs brackets
+
+
+def show(tree: Tree) -> str:
+    """Return the tree as text of at most 500 characters."""
+    text = _text(tree)
+    return text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1] + "…"
+
+
+@singledispatch
+def _text(tree: object) -> str:
+    raise TypeError(type(tree).__name__)
+
+
+@_text.register
+def _(tree: Number) -> str:
+    value = tree.value
+    if tree.places is None or tree.places < 0:
+        return str(value)
+    digits = str(abs(int(value * 10**tree.places))).rjust(tree.places + 1, "0")
+    point = len(digits) - tree.places
+    return f"{'-' if value < 0 else ''}{digits[:point]}.{digits[point:]}".rstrip(".")
+
+
+@_text.register
+def _(tree: Symbol) -> str:
+    return tree.name
+
+
+@_text.register
+def _(tree: Constant) -> str:
+    return tree.name
+
+
+@_text.register
+def _(tree: Sum) -> str:
+    text = " + ".join(_within(term, _SUM) for term in tree.terms)
+    return text.replace("+ -", "- ")
+
+
+@_text.register
+def _(tree: Product) -> str:
+    negative = tree.factors[0] == MINUS_ONE
+    factors = tree.factors[1:] if negative else tree.factors
+    above = [factor for factor in factors if not _is_below(factor)]
+    below = [factor.base for factor in factors if isinstance(factor, Power) and _is_below(factor)]
+    text = "*".join(_within(factor, _PRODUCT) for factor in above) or "1"
+    for factor in below:
+        text += f"/{_within(factor, _POWER)}"
+    return f"-{text}" if negative else text
+
+
+def _is_below(factor: Value) -> bool:
+    return isinstance(factor, Power) and factor.exponent == MINUS_ONE
+
+
+@_text.register
+def _(tree: Power) -> str:
+    exponent = tree.exponent
+    if isinstance(exponent, Number) and str(exponent.value) == _HALF_WRITTEN:
+        return f"sqrt({_text(tree.base)})"
+    return f"{_within(tree.base, _POWER)}^{_within(exponent, _POWER)}"
+
+
+@_text.register
+def _(tree: Call) -> str:
+    if tree.name == "percent":
+        return f"{_within(tree.arguments[0], _POWER)}%"
+    if tree.name == "degrees":
+        return f"{_within(tree.arguments[0], _POWER)}°"
+    if tree.name in ("pm", "mp"):
+        return f"{'±' if tree.name == 'pm' else '∓'}{_within(tree.arguments[0], _PRODUCT)}"
+    return f"{tree.name}({_list(tree.arguments)})"
+
+
+@_text.register
+def _(tree: Quantity) -> str:
+    value = tree.value
+    number = _text(value) if isinstance(value, Number) else _within(value, _PRODUCT)
+    return f"{number} {tree.unit}"
+
+
+@_text.register
+def _(tree: Sequence) -> str:
+    return f"{tree.left}{_list(tree.items)}{tree.right}"
+
+
+@_text.register
+def _(tree: Relation) -> str:
+    pieces = [_text(tree.operands[0])]
+    for operator, operand in zip(tree.operators, tree.operands[1:], strict=True):
+        pieces += [operator, _text(operand)]
+    return " ".join(pieces)
+
+
+@_text.register
+def _(tree: Either) -> str:
+    return " or ".join(map(_text, tree.parts))
+
+
+@_text.register
+def _(tree: Combination) -> str:
+    return f" {tree.operator} ".join(map(_text, tree.parts))
+
+
+@_text.register
+def _(tree: Builder) -> str:
+    return f"{{{_text(tree.head)} | {_list(tree.conditions)}}}"
+
+
+@_text.register
+def _(tree: NamedSet) -> str:
+    return "the empty set" if tree.name == "empty" else tree.name
+
+
+@_text.register
+def _(tree: Matrix) -> str:
+    return f"[{'; '.join(map(_list, tree.rows))}]"
+
+
+@_text.register
+def _(tree: Ratio) -> str:
+    return ":".join(_within(part, _PRODUCT) for part in tree.parts)
+
+
+@_text.register
+def _(tree: Based) -> str:
+    return f"{tree.digits} in base {tree.base}"
+
+
+@_text.register
+def _(tree: Moment) -> str:
+    numbers = [f"{part:02}" for part in tree.parts if isinstance(part, int)]
+    halves = [part for part in tree.parts if isinstance(part, str)]
+    return " ".join([("-" if tree.kind == "date" else ":").join(numbers), *halves])
+
+
+@_text.register
+def _(tree: Text) -> str:
+    return f'"{tree.words}"'
+
+
+def _list(items: Iterable[Tree]) -> str:
+    return ", ".join(map(_text, items))
+
+
+def _within(value: Value, place: int) -> str:
+    """Return the text of a value, in brackets if it binds looser than its place."""
+    text = _text(value)
+    if isinstance(value, Sum):
+        loose = place > _SUM
+    elif isinstance(value, Product) or text.startswith("-") or "/" in text[:-1]:
+        loose = place > _PRODUCT or (place == _PRODUCT and text.startswith("-"))
+    else:
+        loose = isinstance(value, Power) and place == _POWER and not text.startswith("sqrt")
+    return f"({text})" if loose else text

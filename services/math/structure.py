@@ -1,0 +1,148 @@
+"""Compare two trees part by part: the kinds on the two sides decide how.
+
+Each comparer looks at what it is made for and passes on the rest (returns None): relations, sets,
+lists, matrices, quantities, ratios, other bases, texts. What no comparer takes has no meaning in
+common, and is different.
+
+Conventions. A bare list is in no order, like a set; next to a tuple it is in that one's. A point is
+no set. `x = 5` is 5 next to a value, and an equation next to an equation; two names for one value
+are left open. `1 ± 2` is both values. A condition such as `k in Z` beside an answer is not compared.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from services.math import lists, quantities, relations, sets
+from services.math.language.words import NEGATIONS
+from services.math.tree import VALUES, Matrix, NamedSet, Sequence, Text
+from services.math.values import UNKNOWN, Finding, same_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from services.math.spec import MathSpec
+    from services.math.tree import Tree
+
+_SETS_IN_WORDS: Final = {
+    "all real numbers": "R",
+    "all reals": "R",
+    "the set of all real numbers": "R",
+    "all integers": "Z",
+    "empty set": "empty",
+    "the empty set": "empty",
+    "no solution": "empty",
+    "no solutions": "empty",
+    "no real solution": "empty",
+    "no real solutions": "empty",
+    "there is no solution": "empty",
+    "there are no solutions": "empty",
+    "none": "empty",
+}
+_SAME_WORDS: Final = (
+    frozenset(("yes", "true", "correct")),
+    frozenset(("no", "false", "incorrect")),
+    frozenset(("dne", "does not exist", "undefined", "no limit")),
+    frozenset(("infinite", "infinitely many", "infinity")),
+)
+
+
+_NO: Final = Finding(False, "structural")
+
+
+class Matcher:
+    """Compares trees under the options of one spec."""
+
+    def __init__(self, spec: MathSpec) -> None:
+        self.spec = spec
+
+    def match(self, gold: Tree, answer: Tree) -> Finding:
+        """Return whether the answer says what the gold one says."""
+        if gold == answer:
+            return Finding(True, "structural")
+        gold, answer = self._plain(gold), self._plain(answer)
+        if isinstance(gold, VALUES) and isinstance(answer, VALUES):
+            return same_value(gold, answer, self.spec)
+        for compare in _COMPARERS:
+            found = compare(self, gold, answer)
+            if found is not None:
+                return found
+        return Finding(False, "structural")
+
+    def _plain(self, tree: Tree) -> Tree:
+        """Give what is written in several ways one form."""
+        if isinstance(tree, Text) and tree.words in _SETS_IN_WORDS:
+            return NamedSet(_SETS_IN_WORDS[tree.words])
+        return lists.plain(tree)
+
+
+def _same_matrix(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    """Compare matrices; one row or column of numbers is a vector, which a tuple is too."""
+    if not (isinstance(gold, Matrix) or isinstance(answer, Matrix)):
+        return None
+    wanted, given = _rows(gold), _rows(answer)
+    if wanted is None or given is None:
+        return _same_vector(matcher, _vector(gold), _vector(answer))
+    if (len(wanted), len(wanted[0])) != (len(given), len(given[0])):
+        why = f"a {len(wanted)} by {len(wanted[0])} matrix is expected"
+        return Finding(False, "structural", why)
+    return lists.in_order(matcher, chain(*wanted), chain(*given))
+
+
+def _same_vector(
+    matcher: Matcher, wanted: tuple[Tree, ...] | None, given: tuple[Tree, ...] | None
+) -> Finding:
+    return lists.in_order(matcher, wanted, given) if wanted and given else _NO
+
+
+def _rows(tree: Tree) -> tuple[tuple[Tree, ...], ...] | None:
+    """Return the rows of a matrix, or of a tuple of tuples."""
+    if isinstance(tree, Matrix):
+        return tree.rows
+    if not isinstance(tree, Sequence) or tree.left not in ("(", "["):
+        return None
+    rows = tuple(item.items for item in tree.items if isinstance(item, Sequence) and item.left)
+    is_matrix = len(rows) == len(tree.items) > 0 and len({len(row) for row in rows}) == 1
+    return rows if is_matrix and rows[0] else None
+
+
+def _vector(tree: Tree) -> tuple[Tree, ...] | None:
+    if isinstance(tree, Matrix):
+        is_vector = 1 in (len(tree.rows), len(tree.rows[0]))
+        return tuple(chain(*tree.rows)) if is_vector else None
+    is_tuple = isinstance(tree, Sequence) and tree.left != "{"
+    return tree.items if is_tuple and isinstance(tree, Sequence) else None
+
+
+def _same_text(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    """Compare words; some words have the same meaning, and none the meaning of a number."""
+    texts = [tree.words if isinstance(tree, Text) else None for tree in (gold, answer)]
+    if texts == [None, None]:
+        return None
+    wanted, given = texts
+    if wanted is None or given is None:
+        other = answer if given is None else gold
+        return UNKNOWN if isinstance(other, NamedSet) else Finding(False, "structural")
+    if wanted == given or wanted.replace(" ", "") == given.replace(" ", ""):
+        return Finding(True, "normalised")
+    is_open = any({wanted, given} <= words for words in _SAME_WORDS) or _contains(wanted, given)
+    return UNKNOWN if is_open else Finding(False, "normalised")
+
+
+def _contains(first: str, second: str) -> bool:
+    """Whether one text is the other and more words: "a circle", "circle of radius one"."""
+    short, long = sorted((set(first.split()), set(second.split())), key=len)
+    return short <= long and NEGATIONS.isdisjoint(long - short)
+
+
+_COMPARERS: Final[tuple[Callable[[Matcher, Tree, Tree], Finding | None], ...]] = (
+    relations.same_relation,
+    sets.same_set,
+    _same_matrix,
+    lists.same_list,
+    quantities.same_quantity,
+    quantities.same_ratio,
+    quantities.same_based,
+    _same_text,
+)
