@@ -42,6 +42,7 @@ _BASED = re.compile(r"([0-9A-Z]+(?:\.[0-9A-Z]+)?)_\{?(\d\d?)\}?")
 _ARC = re.compile(
     r"(\d{1,4})°\s?(\d\d?)(?:'|\u2032|\^\{?\\prime\}?)\s?(?:(\d\d?)(?:''|\"|\u2033))?"
 )
+_GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _RATIO_LIKE = re.compile(r"\d+:\d+(?::\d+)?")
 _TEXT_LIKE = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
@@ -92,7 +93,7 @@ class Answer:
         if self.problem_of_number:
             return _Reading(problem=self.problem_of_number)
         if self.number:
-            others = _ungrouped(self.raw) if "," in self.text else ()
+            others = _ungrouped(self.raw) if _GROUPED.search(self.raw) else ()
             return _Reading(tree_of(self.number), others=others)
         return _read(self.raw, self.text, units=self.units)
 
@@ -214,7 +215,7 @@ def _angle(degrees: str, minutes: str, seconds: str | None) -> Tree:
 
 def _others(raw: str, tokens: list[Token], tree: Tree, *, ambiguous: bool) -> tuple[Tree, ...]:
     tight = _parsed(tokens, tight=True) if ambiguous else None
-    others = (() if tight is None else (tight,)) + (_ungrouped(raw) if "," in raw else ())
+    others = (() if tight is None else (tight,)) + (_ungrouped(raw) if _GROUPED.search(raw) else ())
     return tuple(other for other in others if other != tree)
 
 

@@ -5,8 +5,7 @@ The text shows how an answer was understood. It is not read back anywhere.
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from services.math.tree import (
     MINUS_ONE,
@@ -32,7 +31,7 @@ from services.math.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from services.math.tree import Tree, Value
 
@@ -47,13 +46,11 @@ def show(tree: Tree) -> str:
     return text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1] + "…"
 
 
-@singledispatch
-def _text(tree: object) -> str:
-    raise TypeError(type(tree).__name__)
+def _text(tree: Tree) -> str:
+    return _WRITERS[type(tree)](tree)
 
 
-@_text.register
-def _(tree: Number) -> str:
+def _number(tree: Number) -> str:
     value = tree.value
     if tree.places is None or tree.places < 0:
         return str(value)
@@ -62,24 +59,20 @@ def _(tree: Number) -> str:
     return f"{'-' if value < 0 else ''}{digits[:point]}.{digits[point:]}".rstrip(".")
 
 
-@_text.register
-def _(tree: Symbol) -> str:
+def _symbol(tree: Symbol) -> str:
     return tree.name
 
 
-@_text.register
-def _(tree: Constant) -> str:
+def _constant(tree: Constant) -> str:
     return tree.name
 
 
-@_text.register
-def _(tree: Sum) -> str:
+def _sum(tree: Sum) -> str:
     text = " + ".join(_within(term, _SUM) for term in tree.terms)
     return text.replace("+ -", "- ")
 
 
-@_text.register
-def _(tree: Product) -> str:
+def _product(tree: Product) -> str:
     negative = tree.factors[0] == MINUS_ONE
     factors = tree.factors[1:] if negative else tree.factors
     above = [factor for factor in factors if not _is_below(factor)]
@@ -94,16 +87,14 @@ def _is_below(factor: Value) -> bool:
     return isinstance(factor, Power) and factor.exponent == MINUS_ONE
 
 
-@_text.register
-def _(tree: Power) -> str:
+def _power(tree: Power) -> str:
     exponent = tree.exponent
     if isinstance(exponent, Number) and str(exponent.value) == _HALF_WRITTEN:
         return f"sqrt({_text(tree.base)})"
     return f"{_within(tree.base, _POWER)}^{_within(exponent, _POWER)}"
 
 
-@_text.register
-def _(tree: Call) -> str:
+def _call(tree: Call) -> str:
     if tree.name == "percent":
         return f"{_within(tree.arguments[0], _POWER)}%"
     if tree.name == "degrees":
@@ -113,70 +104,58 @@ def _(tree: Call) -> str:
     return f"{tree.name}({_list(tree.arguments)})"
 
 
-@_text.register
-def _(tree: Quantity) -> str:
+def _quantity(tree: Quantity) -> str:
     value = tree.value
     number = _text(value) if isinstance(value, Number) else _within(value, _PRODUCT)
     return f"{number} {tree.unit}"
 
 
-@_text.register
-def _(tree: Sequence) -> str:
+def _sequence(tree: Sequence) -> str:
     return f"{tree.left}{_list(tree.items)}{tree.right}"
 
 
-@_text.register
-def _(tree: Relation) -> str:
+def _relation(tree: Relation) -> str:
     pieces = [_text(tree.operands[0])]
     for operator, operand in zip(tree.operators, tree.operands[1:], strict=True):
         pieces += [operator, _text(operand)]
     return " ".join(pieces)
 
 
-@_text.register
-def _(tree: Either) -> str:
+def _either(tree: Either) -> str:
     return " or ".join(map(_text, tree.parts))
 
 
-@_text.register
-def _(tree: Combination) -> str:
+def _combination(tree: Combination) -> str:
     return f" {tree.operator} ".join(map(_text, tree.parts))
 
 
-@_text.register
-def _(tree: Builder) -> str:
+def _builder(tree: Builder) -> str:
     return f"{{{_text(tree.head)} | {_list(tree.conditions)}}}"
 
 
-@_text.register
-def _(tree: NamedSet) -> str:
+def _named_set(tree: NamedSet) -> str:
     return "the empty set" if tree.name == "empty" else tree.name
 
 
-@_text.register
-def _(tree: Matrix) -> str:
+def _matrix(tree: Matrix) -> str:
     return f"[{'; '.join(map(_list, tree.rows))}]"
 
 
-@_text.register
-def _(tree: Ratio) -> str:
+def _ratio(tree: Ratio) -> str:
     return ":".join(_within(part, _PRODUCT) for part in tree.parts)
 
 
-@_text.register
-def _(tree: Based) -> str:
+def _based(tree: Based) -> str:
     return f"{tree.digits} in base {tree.base}"
 
 
-@_text.register
-def _(tree: Moment) -> str:
+def _moment(tree: Moment) -> str:
     numbers = [f"{part:02}" for part in tree.parts if isinstance(part, int)]
     halves = [part for part in tree.parts if isinstance(part, str)]
     return " ".join([("-" if tree.kind == "date" else ":").join(numbers), *halves])
 
 
-@_text.register
-def _(tree: Text) -> str:
+def _words(tree: Text) -> str:
     return f'"{tree.words}"'
 
 
@@ -194,3 +173,26 @@ def _within(value: Value, place: int) -> str:
     else:
         loose = isinstance(value, Power) and place == _POWER and not text.startswith("sqrt")
     return f"({text})" if loose else text
+
+
+_WRITERS: Final[dict[type, Callable[[Any], str]]] = {
+    Number: _number,
+    Symbol: _symbol,
+    Constant: _constant,
+    Sum: _sum,
+    Product: _product,
+    Power: _power,
+    Call: _call,
+    Quantity: _quantity,
+    Sequence: _sequence,
+    Relation: _relation,
+    Either: _either,
+    Combination: _combination,
+    Builder: _builder,
+    NamedSet: _named_set,
+    Matrix: _matrix,
+    Ratio: _ratio,
+    Based: _based,
+    Moment: _moment,
+    Text: _words,
+}

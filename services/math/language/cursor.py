@@ -29,26 +29,23 @@ class Cursor:
     """Reads tokens one after the other."""
 
     def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
+        self.tokens = [*tokens, _END, _END]
         self.place = 0
-
-    @property
-    def next(self) -> Token:
+        self.next = self.tokens[0]
         """The token to be read next; of kind `end` behind the last."""
-        return self.tokens[self.place] if self.place < len(self.tokens) else _END
 
-    def after_next(self, steps: int = 1) -> Token:
-        """Return the token that stands `steps` behind the next one."""
-        place = self.place + steps
-        return self.tokens[place] if place < len(self.tokens) else _END
+    def after_next(self) -> Token:
+        """Return the token behind the next one."""
+        return self.tokens[self.place + 1]
 
     def take(self, kind: str | None = None) -> Token:
         """Go on by one token, which must be of this kind."""
         token = self.next
-        if kind is not None and token.kind != kind:
-            msg = f"{kind} is expected and not {token.text or 'the end'}"
+        if token is _END or (kind is not None and token.kind != kind):
+            msg = f"{kind or 'more'} is expected and not {token.text or 'the end'}"
             raise ParseError(msg)
         self.place += 1
+        self.next = self.tokens[self.place]
         return token
 
     def accept(self, kind: str) -> bool:
@@ -56,7 +53,13 @@ class Cursor:
         if self.next.kind != kind:
             return False
         self.place += 1
+        self.next = self.tokens[self.place]
         return True
+
+    def go_to(self, place: int) -> None:
+        """Go on, or back."""
+        self.place = place
+        self.next = self.tokens[place]
 
     def raw_group(self) -> str:
         """Take a braced group, or one token, as text."""
@@ -66,9 +69,6 @@ class Cursor:
         depth = 1
         while depth:
             token = self.take()
-            if token.kind == "end":
-                msg = "a brace is not closed"
-                raise ParseError(msg)
             depth += (token.kind == "{") - (token.kind == "}")
             texts.append(token.text)
         return "".join(texts[:-1])

@@ -64,7 +64,7 @@ def _mixed(grammar: Grammar, whole: Number) -> Value:
         part = fraction(grammar)
         integers = _integers(part)
         if integers is None:
-            grammar.place = after
+            grammar.go_to(after)
             return whole
         top, bottom = integers
     elif grammar.next.kind == "number" and grammar.after_next().kind == "/":

@@ -300,6 +300,7 @@ class Grammar(Cursor):
             if len(token.text) > 1:
                 rest = Token("number", token.text[1:])
                 self.tokens[self.place : self.place + 1] = [Token("number", first), rest]
+                self.go_to(self.place)
             self.take()
             if not first.isdecimal():
                 msg = "a digit is expected"

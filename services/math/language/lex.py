@@ -11,7 +11,7 @@ or are a known short word or unit; else they are a product (`xy`, `abc`).
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from services.math.language.normalise import plain_unicode
 from services.math.language.units import unit
@@ -36,6 +36,9 @@ from services.math.language.vocabulary import (
     WORDS,
     WRAPPERS,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_TOKENS: Final = 4_000
 _MAX_NESTING: Final = 8
@@ -132,7 +135,7 @@ class _Lexer:
             if kind is None or kind == "blank":
                 self.blank = True
                 continue
-            getattr(self, f"_{kind}")(match[kind])
+            _READERS[kind](self, match[kind])
             if len(self.tokens) > MAX_TOKENS:
                 msg = f"more than {MAX_TOKENS:,} tokens"
                 raise LexError(msg)
@@ -311,6 +314,18 @@ class _Lexer:
         if not run.isascii() or run.lower() in WORDS or not _VOWELS.isdisjoint(run):
             return True
         return self.units and unit(run) is not None
+
+
+_READERS: Final[dict[str, Callable[[_Lexer, str], None]]] = {
+    "number": _Lexer._number,
+    "letters": _Lexer._letters,
+    "command": _Lexer._command,
+    "dots": _Lexer._dots,
+    "escaped": _Lexer._escaped,
+    "joint": _Lexer._joint,
+    "sign": _Lexer._sign,
+}
+"""What to do with each group of the expression."""
 
 
 def _function_head(run: str) -> str | None:

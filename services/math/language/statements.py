@@ -122,6 +122,8 @@ class Parser(Grammar):
 
     def _head(self) -> Tree | None:
         """Parse `y(x)` where an equals sign follows: the head of a function that is defined."""
+        if self.next.kind != "letter" or self.after_next().kind != "(":
+            return None
         kinds = [token.kind for token in self.tokens[self.place : self.place + 5]]
         if kinds[:4] != ["letter", "(", "letter", ")"] or kinds[4:] != ["relation"]:
             return None
@@ -216,7 +218,7 @@ class Parser(Grammar):
         if name is None:
             msg = f"{phrase} is no unit"
             raise ParseError(msg)
-        self.place += len(self._rest())
+        self.go_to(self.place + len(self._rest()))
         if name == "%":
             return Call("percent", (value,))
         return Call("degrees", (value,)) if name == _DEGREES else Quantity(value, name)
@@ -226,7 +228,7 @@ class Parser(Grammar):
         for place in range(self.place, len(self.tokens)):
             if self.tokens[place].kind in _ITEM_ENDS and not _is_in_exponent(self.tokens, place):
                 return self.tokens[self.place : place]
-        return self.tokens[self.place :]
+        return []
 
     def _phrase(self) -> str:
         """Return the rest of the item as plain text."""
