@@ -24,6 +24,7 @@ MAX_MEMO_CHARS: Final = 512
 NO_ANSWER: Final = Decision(
     Outcome.NO_ANSWER, "No answer: nothing boxed or stated, and no number found."
 )
+NO_TIME: Final = Decision(Outcome.UNDECIDED, "Not decided within the CPU time of a check.")
 
 _RANK: Final = {Outcome.CORRECT: 0, Outcome.UNDECIDED: 1}
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rewarden.contracts import Outcome
 from services.math.extract import Found, extract
-from services.math.grade import NO_ANSWER, Grade, Grader, quoted
+from services.math.grade import NO_ANSWER, NO_TIME, Grade, Grader, quoted
 from services.math.spec import MathSpec
+from services.math.workers.budget import BudgetSpentError
 from services.verifier import read_spec
 
 if TYPE_CHECKING:
@@ -50,12 +51,15 @@ class Judge:
             return Judgement(Outcome.REJECTED, reason, {}, cached=False)
         found = extract(text, read.extract)
         if found is None:
-            return _judgement(NO_ANSWER, {}, cached=False)
-        grade, cached = self._grader.grade(read, text, found)
+            return _judgement(NO_ANSWER, {})
+        try:
+            grade, cached = self._grader.grade(read, text, found)
+        except BudgetSpentError:  # for the sake of the details; the worker knows all the same
+            return _judgement(NO_TIME, _details(text, found, Grade(NO_TIME, read.golds[0])))
         return _judgement(grade.decision, _details(text, found, grade), cached=cached)
 
 
-def _judgement(decision: Decision, details: dict[str, Any], *, cached: bool) -> Judgement:
+def _judgement(decision: Decision, details: dict[str, Any], *, cached: bool = False) -> Judgement:
     return Judgement(decision.outcome, decision.reason, details, cached)
 
 

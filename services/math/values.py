@@ -166,16 +166,23 @@ def _same_form(
 ) -> tuple[bool | None, bool]:
     """Compare normal forms; also tells whether both are rational numbers."""
     try:
-        wanted, given = form_of(gold, base, positive), form_of(answer, base, positive)
+        wanted, given = (
+            form_of(gold, base, positive=positive),
+            form_of(answer, base, positive=positive),
+        )
     except normal.TooLargeError:
         return None, False
     is_rational = normal.rational(wanted) is not None and normal.rational(given) is not None
     return normal.same(wanted, given), is_rational
 
 
-@lru_cache(maxsize=4_096)
-def form_of(value: Value, base: normal.Base = None, positive: bool = False) -> Form:
+def form_of(value: Value, base: normal.Base = None, *, positive: bool = False) -> Form:
     """Return the normal form; golds and answers come again and again."""
+    return _form(value, base, positive)
+
+
+@lru_cache(maxsize=4_096)
+def _form(value: Value, base: normal.Base, positive: bool) -> Form:
     return normal.form(value, positive=positive, log_base=base)
 
 
