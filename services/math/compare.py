@@ -18,17 +18,27 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rewarden.contracts import Outcome
 from services.math.algebra.bounds import OutOfBoundsError
 from services.math.algebra.normal import UndefinedError
-from services.math.language.choices import same_choice
+from services.math.language.choices import read_choices, same_choice
 from services.math.language.moments import same_moment
 from services.math.language.reading import letter_may_be, may_be_same
 from services.math.parse import Answer, Problem, parse
 from services.math.structure import Matcher
-from services.math.tree import Number as NumberNode, Relation, Sequence
+from services.math.tree import (
+    VALUES,
+    Number as NumberNode,
+    Product,
+    Relation,
+    Sequence,
+    Symbol,
+    substituted,
+    walk,
+)
 from services.math.values import Finding, Tier, has_value, same_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from services.math.language.choices import Choice
     from services.math.language.number import Number
     from services.math.spec import MathSpec
     from services.math.tree import Tree
@@ -41,7 +51,10 @@ _NO_VALUE = re.compile(
     r"|\b(?:not|never|neither|except|between|at least|at most|more than|less than|if|else|lambda)\b"
 )
 """Code, questions, bounds and negations: whatever else they are, they are no number."""
-_LETTERS = re.compile(r"[a-zA-Z]{3,}")
+_PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1"))
+"""Names that a question rarely gives, and an answer chooses."""
+_WRAPPED = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{([^{}]*)\}")
+_SELECTION = re.compile(r"[A-H]{2,8}")
 _HOW: Final = {
     "normalised": "is, in another spelling,",
     "rational": "equals",
@@ -129,23 +142,37 @@ def _by_tolerance(wanted: Fraction, given: Fraction, spec: MathSpec) -> Finding:
 
 
 def _compare_choices(gold: Answer, answer: Answer, spec: MathSpec) -> Decision | None:
-    """Compare where the gold answer is an option of a multiple choice."""
-    is_choice = spec.answer_type == "choice"
-    if gold.choice is None or not (is_choice or spec.answer_type == "auto"):
+    """Compare where the gold answer is an option of a multiple choice, or several."""
+    if (selected := _selected(gold.text)) and (chosen := _selected(answer.text)):
+        return _decision(gold, answer, Finding(selected == chosen, "normalised"))
+    if gold.choice is None or spec.answer_type not in ("choice", "auto"):
         return None
+    is_choice = spec.answer_type == "choice"
     if answer.choice is None and (is_choice or gold.text in _OPTIONS) and len(answer.text) == 1:
         answer = parse(answer.text.upper())  # a small letter, as one types it
     same = same_choice(gold.text, answer.text) if answer.choice else None
-    if same is not None:
-        return _decision(gold, answer, Finding(same, "normalised"))
-    if is_choice:
-        reason = f"The answer {answer.shown} names no option."
-        return Decision(Outcome.INCORRECT, reason, "normalised")
+    if same is not None or is_choice:
+        found = Finding(bool(same), "normalised", "" if answer.choice else "it names no option")
+        return _decision(gold, answer, found)
+    return _compare_with_option(gold, answer, gold.choice, spec)
+
+
+def _compare_with_option(
+    gold: Answer, answer: Answer, option: Choice, spec: MathSpec
+) -> Decision | None:
+    """Compare an answer that names no option with the letter, or with the text that goes with it."""
     if answer.number and len(gold.text) == 1:
         return _compare_letter_and_number(gold, answer)
-    if gold.choice.text and not answer.choice:
-        return compare(parse(gold.choice.text), answer, spec)
+    if option.text and not answer.choice:
+        return compare(parse(option.text), answer, spec)
     return None
+
+
+def _selected(text: str) -> tuple[str, ...] | None:
+    """Return the letters of several options: `AC`, `A, C`."""
+    if _SELECTION.fullmatch(text) and list(text) == sorted(set(text)):
+        return tuple(text)
+    return read_choices(text)
 
 
 def _compare_letter_and_number(gold: Answer, answer: Answer) -> Decision:
@@ -165,12 +192,20 @@ def _compare_moments(gold: Answer, answer: Answer) -> Decision | None:
 
 
 def _compare_texts(gold: Answer, answer: Answer) -> Decision:
-    wanted, given = (" ".join(_words(side.text)) for side in (gold, answer))
+    wanted, given = (" ".join(_words(side.raw)) for side in (gold, answer))
     return _decision(gold, answer, Finding(wanted == given, "normalised"))
 
 
 def _words(text: str) -> list[str]:
-    return re.sub(r"[^\w%+-]+", " ", text.casefold()).split()
+    plain = _WRAPPED.sub(r"\1", text).replace("$", " ")
+    joined = re.sub(r"\s*([+*/=<>^])\s*", r"\1", plain.casefold())
+    return [_word(piece) for piece in joined.split()]
+
+
+def _word(piece: str) -> str:
+    """Return a word without the punctuation behind and quotes around it; `.5` and `5!` stay."""
+    word = piece.strip("\"'").rstrip(".,;:")
+    return word.rstrip("!?") if word.rstrip("!?").isalpha() else word or piece
 
 
 # -- trees
@@ -190,7 +225,7 @@ def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
         return Decision(Outcome.REJECTED, reason)
     except UndefinedError:
         return _garbled(answer)
-    is_open = found.same and _is_anagram(gold.text, answer.text)
+    is_open = found.same and _is_anagram(gold.tree, answer.tree)
     return _undecided(gold, answer) if is_open else _decision(gold, answer, found)
 
 
@@ -215,6 +250,8 @@ def _no_unless_read_otherwise(
             return _read_otherwise(gold, answer, wanted)
     if (gold.number or answer.number) and may_be_same(gold.text, answer.text):
         return _undecided(gold, answer)
+    if _is_renamed(gold.tree, answer.tree, spec):
+        return _undecided(gold, answer)
     return _decision(gold, answer, found)
 
 
@@ -225,10 +262,35 @@ def _read_otherwise(gold: Answer, answer: Answer, wanted: Tree) -> Decision:
     return _undecided(gold, answer)
 
 
-def _is_anagram(first: str, second: str) -> bool:
-    """Whether two runs of letters have equal products: so have `cat` and `act`."""
-    both = _LETTERS.fullmatch(first) and _LETTERS.fullmatch(second)
-    return bool(both) and sorted(first) == sorted(second)
+def _is_anagram(gold: Tree | None, answer: Tree | None) -> bool:
+    """Whether both are products of the same letters in another order, as `cat` and `act` are.
+
+    So are the orders that a question may ask for: `BDCA`.
+    """
+    letters = [_letters(tree) for tree in (gold, answer)]
+    is_long = len(letters[0]) > 2
+    return is_long and letters[0] != letters[1] and sorted(letters[0]) == sorted(letters[1])
+
+
+def _letters(tree: Tree | None) -> list[str]:
+    if not isinstance(tree, Product):
+        return []
+    names = [factor.name for factor in tree.factors if isinstance(factor, Symbol)]
+    return names if len(names) == len(tree.factors) else []
+
+
+def _is_renamed(gold: Tree | None, answer: Tree | None, spec: MathSpec) -> bool:
+    """Whether the answer is the gold one but for the name of a whole number or a constant."""
+    if not isinstance(gold, VALUES) or not isinstance(answer, VALUES):
+        return False
+    free = [{node for node in walk(tree) if isinstance(node, Symbol)} for tree in (gold, answer)]
+    wanted, given = free[0] - free[1], free[1] - free[0]
+    if len(wanted) != 1 or len(given) != 1:
+        return False
+    if not {symbol.name for symbol in wanted | given} <= _PARAMETERS:
+        return False
+    renamed = substituted(answer, {given.pop(): wanted.pop()})
+    return Matcher(spec).match(gold, renamed).same is not False
 
 
 def _unread(gold: Answer, answer: Answer, problem: Problem) -> Decision:

@@ -21,23 +21,45 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from services.math import tail
 from services.math.boxes import closed_boxes, content, side_by_side
-from services.math.said import COMMENT_OPENING, last_answer_block, said, without_comments
+from services.math.said import (
+    COMMENT_OPENING,
+    THOUGHT_OPENINGS,
+    last_answer_block,
+    said,
+    without_comments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from services.math.spec import Strategy
 
-_CUES = ("nswer", "NSWER", "答案", "答え", "답", "твет", "espuesta", "éponse", "ntwort", "esposta")
+_CUES = (
+    "nswer",
+    "NSWER",
+    "答案",
+    "答え",
+    "답",
+    "选",
+    "ption",
+    "твет",
+    "espuesta",
+    "éponse",
+    "ntwort",
+    "esposta",
+)
 _CUE_TRIES: Final = 8
 _STATEMENT = re.compile(
-    r"(?:nswer|答案|答え|답|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
-    r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|[是为は은는é])[*_\s]{0,20}",
+    r"(?:nswer|答案|答え|답|ption|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
+    r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|(?:是|为|は|은|는|é)\s?[:\uff1a]?)"
+    r"[*_\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
 """What stands behind the answer in languages that put the verb last."""
 _SENTENCE_END = re.compile(r"\n|。|[.?](?!\s{0,3}\.)(?=\s|\Z)|</?answer", re.IGNORECASE)
+_BARE = re.compile(r"[$\s]*-?\d[\d.,]*[$\s]*")
+_CHOICE = re.compile(r"[\s*(]*([A-J])[\s*).]*")
 _WEAKER = frozenset(("bold", "latex", "number"))
 _VALUE = re.compile(r"\d|\\|\A\W*\w\W*\Z")
 
@@ -59,7 +81,7 @@ class Found(NamedTuple):
 def extract(text: str, strategy: Literal["auto"] | Strategy = "auto") -> Found | None:
     """Return the final answer of `text`, or None if it holds none."""
     find = _any if strategy == "auto" else _FINDERS[strategy]
-    if "<" not in text:
+    if not any(opening in text for opening in THOUGHT_OPENINGS):
         return find(text, 0, len(text))
     text = without_comments(text)
     start, end = said(text)
@@ -75,7 +97,7 @@ def extract(text: str, strategy: Literal["auto"] | Strategy = "auto") -> Found |
 def _any(text: str, start: int, end: int) -> Found | None:
     box = _boxed(text, start, end)
     if box and not _is_blank(text, box):
-        return box
+        return _unless_taken_back(text, box, end)
     stated = [hit for find in _EXPLICIT if (hit := find(text, start, end))]
     unstated = None
     for find in _IMPLICIT:
@@ -84,14 +106,37 @@ def _any(text: str, start: int, end: int) -> Found | None:
             stated.append(hit)
             break
         unstated = unstated or hit
-    return _latest(text, stated) if stated else unstated or box
+    if stated:
+        return _latest(text, stated, _last_line(text, start, end))
+    return unstated or box or _letter(text, start, end)
 
 
-def _latest(text: str, stated: list[Found]) -> Found:
+def _last_line(text: str, start: int, end: int) -> Found | None:
+    """Return the last line where it is a number and nothing else: a doubt about what was said."""
+    begin, stop = tail.last_line(text, start, end)
+    is_bare = _BARE.fullmatch(text, begin, stop) is not None
+    return Found("number", begin, stop) if is_bare else None
+
+
+def _letter(text: str, start: int, end: int) -> Found | None:
+    """Return the letter that is all there is: the choice of a model that says no more."""
+    match = _CHOICE.fullmatch(text, start, end)
+    return Found("whole", *match.span(1)) if match else None
+
+
+def _unless_taken_back(text: str, box: Found, end: int) -> Found:
+    """Doubt a box that another answer follows, in so many words."""
+    later = [hit for find in _EXPLICIT if (hit := find(text, box.end + 1, end))]
+    doubts = [text[hit.start : hit.end] for hit in later if _VALUE.search(text, hit.start, hit.end)]
+    return box._replace(doubts=(*box.doubts, *doubts)) if doubts else box
+
+
+def _latest(text: str, stated: list[Found], last_line: Found | None) -> Found:
     """Choose the explicit answer that stands last, and doubt it if another one comes after."""
     explicit = [hit for hit in stated if hit.strategy not in _WEAKER]
     last = max(explicit or stated, key=lambda hit: hit.start)
-    doubts = [text[hit.start : hit.end] for hit in stated if _contradicts(text, hit, last)]
+    others = [*stated, last_line] if last_line else stated
+    doubts = [text[hit.start : hit.end] for hit in others if _contradicts(text, hit, last)]
     return last._replace(doubts=tuple(doubts)) if doubts else last
 
 
@@ -132,7 +177,11 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         return Found("boxed", text.index("{", unclosed) + 1, end, stated=False)
     full = [box for box in boxes if content(text, box)] if len(boxes) > 1 else boxes
     last = (full or boxes)[-1]
-    stated = not tail.is_denied(text, start, last.start)
+    stated = not (
+        tail.is_denied(text, start, last.start)
+        or tail.is_hidden(text, start, last.start)
+        or tail.is_taken_back(text, last.end, end)
+    )
     if len(full) < 2 and last is boxes[-1]:
         return Found("boxed", last.inner, last.end - 1, stated)
     rivals, doubts = side_by_side(text, full or boxes)
@@ -159,7 +208,7 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
     found = _trimmed("final_answer", text, begin, ending)
-    if found and tail.is_supposed(text, start, match.start()):
+    if found and tail.is_supposed(text, start, match.end()):
         return found._replace(stated=False)
     return found
 

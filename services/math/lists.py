@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from services.math.tree import (
     VALUES,
@@ -60,10 +60,13 @@ def _members(relation: Relation) -> Tree:
 
 
 def _is_list_of_values(parts: tuple[Tree, ...]) -> bool:
-    return not any(_is_inequality(part) for part in parts)
+    if any(is_inequality(part) or isinstance(part, Sequence) for part in parts):
+        return False
+    return len({_name(part) for part in parts}) == 1  # x = 1 or y = 2 is no list
 
 
-def _is_inequality(tree: Tree) -> bool:
+def is_inequality(tree: Tree) -> bool:
+    """Whether it is a relation of order, or says what something is not."""
     return isinstance(tree, Relation) and not {"<", ">", "<=", ">=", "!="}.isdisjoint(
         tree.operators
     )
@@ -74,16 +77,25 @@ def _plain_sequence(tree: Sequence) -> Tree:
     if not tree.left:
         kept = tuple(item for item in items if not _is_condition(item))
         items = kept or items
-        items = _without_common_name(items)
     if tree.left in ("", "{") and any(_has_sign(item) for item in items):
-        items = tuple(part for item in items for part in _parts(plain(item)))
+        items = tuple(part for item in items for part in parts(plain(item)))
     if len(items) == 1 and not tree.left:
         return plain(items[0])
     return tree if items is tree.items else replace(tree, items=items)
 
 
-def _parts(tree: Tree) -> tuple[Tree, ...]:
+def parts(tree: Tree) -> tuple[Tree, ...]:
+    """Return the items of a bare list, or the tree itself."""
     return tree.items if isinstance(tree, Sequence) and not tree.left else (tree,)
+
+
+def conditions(tree: Tree) -> frozenset[str]:
+    """Return the sets that a list says its variables come from, but for the real numbers."""
+    items = tree.items if isinstance(tree, Sequence) and not tree.left else ()
+    found = [
+        item.operands[1] for item in items if isinstance(item, Relation) and _is_condition(item)
+    ]
+    return frozenset(named.name for named in found if isinstance(named, NamedSet)) - {"R"}
 
 
 def _is_condition(tree: Tree) -> bool:
@@ -91,21 +103,6 @@ def _is_condition(tree: Tree) -> bool:
     if not isinstance(tree, Relation) or tree.operators != ("in",):
         return False
     return isinstance(tree.operands[1], NamedSet)
-
-
-def _without_common_name(items: tuple[Tree, ...]) -> tuple[Tree, ...]:
-    """`x = 1, x = 2` and `x = 1, 2` are the values 1 and 2."""
-    names = [_name(item) for item in items]
-    if names[0] is None or any(name not in (None, names[0]) for name in names):
-        return items
-    if len(items) > 1 and None in names and any(name is not None for name in names[1:]):
-        return items
-    if len(items) == 1:
-        return items
-    return tuple(
-        item.operands[1] if isinstance(item, Relation) and name else item
-        for item, name in zip(items, names, strict=True)
-    )
 
 
 def _name(item: Tree) -> Tree | None:
@@ -135,8 +132,10 @@ def _expanded_relation(relation: Relation) -> Tree:
 def _both_signs(value: Value) -> list[Value]:
     if not _has_sign(value):
         return [value]
-    upper, lower = (_with_sign(value, place) for place in (0, 1))
-    return [upper, lower]
+    signs = [node.name for node in walk(value) if isinstance(node, Call) and node.name in _SIGNS]
+    if len(signs) > 1 and "mp" not in signs:
+        return [value]  # two signs may go together or not
+    return [_with_sign(value, place) for place in (0, 1)]
 
 
 def _with_sign(value: Value, place: int) -> Value:
@@ -170,10 +169,14 @@ def same_list(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
 
 
 def _one_item(matcher: Matcher, items: Sequence, other: Tree, *, gold_is_list: bool) -> Finding:
-    if len(items.items) != 1:
+    """Compare a list with what is none: it may hold one item only, or the same one again."""
+    parts = list(items.items)
+    if len(parts) > 1 and not items.left:
+        parts = _once(matcher, parts)
+    if len(parts) != 1 or matcher.is_inside:
         what = "several values are expected" if gold_is_list else "the answer is several values"
         return Finding(False, "structural", what)
-    pair = (items.items[0], other) if gold_is_list else (other, items.items[0])
+    pair = (parts[0], other) if gold_is_list else (other, parts[0])
     return matcher.match(*pair)
 
 
@@ -181,16 +184,21 @@ def _same_lists(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     kind = matcher.spec.answer_type
     if kind == "set":
         return in_any_order(matcher, gold.items, answer.items, repeats=False)
-    if kind == "tuple" or _is_ordered(gold, answer):
+    if kind == "tuple":
+        return _same_tuples(matcher, gold, answer)
+    if _is_ordered(gold, answer):
         return in_order(matcher, gold.items, answer.items)
-    lefts = {gold.left, answer.left}
-    if "{" in lefts:
-        return _same_sets(matcher, gold, answer, lefts)
-    if lefts == {""}:
-        return _same_bare_lists(matcher, gold, answer)
-    if "" in lefts:
-        return _bare_or_tuple(matcher, gold, answer)
-    return _NO  # brackets that differ around two items: intervals
+    if "{" in (gold.left, answer.left):
+        return _same_sets(matcher, gold, answer)
+    if gold.left and answer.left:
+        return _NO  # brackets that differ around two items: intervals
+    return (_bare_or_tuple if gold.left or answer.left else _same_bare_lists)(matcher, gold, answer)
+
+
+def _same_tuples(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
+    """Compare in order; what is in braces claims to have none."""
+    found = in_order(matcher, gold.items, answer.items)
+    return UNKNOWN if found.same and (gold.left == "{") != (answer.left == "{") else found
 
 
 def _is_ordered(gold: Sequence, answer: Sequence) -> bool:
@@ -206,56 +214,91 @@ def _bracket(sequence: Sequence) -> str:
     return sequence.left
 
 
-def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence, lefts: set[str]) -> Finding:
+def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
+    lefts = {gold.left, answer.left}
+    wanted, given = _Named.read(gold.items), _Named.read(answer.items)
+    if wanted.is_system or given.is_system:
+        return UNKNOWN  # what x and y are is no set
+    found = in_any_order(matcher, wanted.values, given.values, repeats=False)
     if lefts <= {"{", ""}:
-        if any(_is_system(side.items) for side in (gold, answer)):
-            return UNKNOWN  # what x and y are is no set
-        return in_any_order(matcher, gold.items, answer.items, repeats=False)
-    if "[" in lefts and in_any_order(matcher, gold.items, answer.items, repeats=False).same:
+        return found
+    if "[" in lefts and found.same:
         return UNKNOWN  # a list in brackets, as a program writes it
     return Finding(False, "structural", "a set is no tuple")
 
 
-def _is_system(items: tuple[Tree, ...]) -> bool:
-    names = {_name(item) for item in items}
-    return None not in names and len(names) > 1
+class _Named(NamedTuple):
+    """The items of a bare list: values, and the names that they are given."""
+
+    names: tuple[Tree | None, ...]
+    values: tuple[Tree, ...]
+
+    @classmethod
+    def read(cls, items: tuple[Tree, ...]) -> _Named:
+        """Part names and values; `x = 1, 2` gives its name to all."""
+        names = [_name(item) for item in items]
+        if names[1:] and not any(names[1:]):
+            names = names[:1] * len(names)
+        values = tuple(
+            item.operands[1] if isinstance(item, Relation) and _name(item) else item
+            for item in items
+        )
+        return cls(tuple(names), values)
+
+    @property
+    def is_system(self) -> bool:
+        """Whether it says of several names what they are: `x = 1, y = 2`."""
+        return None not in self.names and len(set(self.names)) > 1
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some of the items have a name, and others have none."""
+        return None in self.names and len(set(self.names)) > 1
 
 
 def _same_bare_lists(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
-    if by_name := _same_system(matcher, gold.items, answer.items):
-        return by_name
-    found = in_any_order(matcher, gold.items, answer.items, repeats=True)
+    wanted, given = _Named.read(gold.items), _Named.read(answer.items)
+    if wanted.is_system or given.is_system:
+        return _same_systems(matcher, wanted, given)
+    if wanted.is_mixed or given.is_mixed:
+        return in_any_order(matcher, gold.items, answer.items, repeats=True)
+    found = in_any_order(matcher, wanted.values, given.values, repeats=True)
+    if found.same and wanted.names[0] and given.names[0] and wanted.names[0] != given.names[0]:
+        return UNKNOWN  # another name for the unknown
     if found.same is False and len(gold.items) != len(answer.items):
-        once = in_any_order(matcher, gold.items, answer.items, repeats=False)
+        once = in_any_order(matcher, wanted.values, given.values, repeats=False)
         return UNKNOWN if once.same is not False else found
     return found
 
 
-def _same_system(
-    matcher: Matcher, gold: tuple[Tree, ...], answer: tuple[Tree, ...]
-) -> Finding | None:
-    """Compare values that have names by their names; None where the names are not the same."""
-    wanted, given = ({_name(item): item for item in items} for items in (gold, answer))
-    if None in wanted or len(wanted) < len(gold) or len(given) < len(answer):
-        return None
-    if wanted.keys() != given.keys():
-        return None
-    return in_order(matcher, wanted.values(), [given[name] for name in wanted])
+def _same_systems(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
+    """Compare values by their names; bare values are taken in the order of the names."""
+    if wanted.is_system and given.is_system:
+        if set(wanted.names) != set(given.names):
+            found = in_order(matcher, wanted.values, given.values)
+            return UNKNOWN if found.same else _NO
+        if len(wanted.names) != len(given.names):
+            return _NO
+        pairs = dict(zip(given.names, given.values, strict=True))
+        return in_order(matcher, wanted.values, [pairs[name] for name in wanted.names])
+    other = given if wanted.is_system else wanted
+    if other.names[0] is not None:
+        return _NO  # several values of one name
+    return in_order(matcher, wanted.values, given.values)
 
 
 def _bare_or_tuple(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     """Compare a bare list with a tuple; `x = 2, y = 3` with `(2, 3)` as well."""
-    wanted, given = _unnamed(gold.items), _unnamed(answer.items)
-    found = in_order(matcher, wanted, given)
-    if found.same is False and in_any_order(matcher, wanted, given, repeats=True).same:
+    wanted, given = _Named.read(gold.items), _Named.read(answer.items)
+    for side in (wanted, given):
+        if not side.is_system and side.names[0] is not None:
+            return _NO  # two values of one name are no point
+    found = in_order(matcher, wanted.values, given.values)
+    in_another_order = in_any_order(matcher, wanted.values, given.values, repeats=True)
+    is_system = wanted.is_system or given.is_system
+    if found.same is False and in_another_order.same and not is_system:
         return UNKNOWN
     return found
-
-
-def _unnamed(items: tuple[Tree, ...]) -> tuple[Tree, ...]:
-    if not all(_name(item) for item in items):
-        return items
-    return tuple(item.operands[1] for item in items if isinstance(item, Relation))
 
 
 def in_order(matcher: Matcher, wanted: Iterable[Tree], given: Iterable[Tree]) -> Finding:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from services.math.language.choices import read_choice
 from services.math.language.cursor import AmbiguousError, OutsizeError, ParseError
+from services.math.language.digits import is_based
 from services.math.language.lex import LexError, Token, lex
 from services.math.language.moments import read_moment
 from services.math.language.normalise import bare, canonical
@@ -38,7 +39,7 @@ _GREEK = (
     r"|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega)"
 )  # no pi, which has a value
 _SYMBOL = re.compile(rf"(?:(?:[^\W\d_]|{_GREEK})(?:_\w|_\{{\w+\}})?)?=(?=[^=<>]+\Z)")
-_BASED = re.compile(r"([0-9A-Z]+(?:\.[0-9A-Z]+)?)_\{?(\d\d?)\}?")
+_BASED = re.compile(r"\(?([0-9A-Z]+(?:\.[0-9A-Z]+)?)\)?_\{?(\d\d?)\}?")
 _ARC = re.compile(
     r"(\d{1,4})°\s?(\d\d?)(?:'|\u2032|\^\{?\\prime\}?)\s?(?:(\d\d?)(?:''|\"|\u2033))?"
 )
@@ -154,8 +155,8 @@ def _number(text: str) -> tuple[Number | None, Problem | None]:
         return None, Problem.BLANK
     try:
         return read_number(text), None
-    except OutOfBoundsError:
-        return None, Problem.OUTSIZE
+    except OutOfBoundsError:  # a power may still be compared as one
+        return None, None if "^" in text or "e" in text.lower() else Problem.OUTSIZE
     except ZeroDivisionError:
         return None, Problem.GARBLED
 
@@ -195,7 +196,7 @@ def _read(raw: str, text: str, *, units: bool) -> _Reading:
 
 def _notation(text: str, *, units: bool) -> Tree | None:
     """Read what has a notation of its own: other bases, angles, dates, `2 hours 30 minutes`."""
-    if (match := _BASED.fullmatch(text)) and 2 <= int(match[2]) <= 36:
+    if "_" in text and (match := _BASED.fullmatch(text)) and is_based(match[1], int(match[2])):
         return Based(match[1], int(match[2]))
     if "°" in text and (match := _ARC.fullmatch(text)):
         return _angle(*match.groups())
@@ -266,7 +267,7 @@ def _parsed(tokens: list[Token], *, tight: bool = False) -> Tree | None:
 
 def _without_preamble(tokens: list[Token]) -> list[Token]:
     """Leave out the words that announce an answer ("The answer is"), and a full stop at the end."""
-    while tokens and tokens[-1].kind in (".", "sep"):
+    while tokens and tokens[-1].kind in (".", "sep", "row"):
         tokens = tokens[:-1]
     words = 0
     while words < len(tokens) and tokens[words].kind in ("word", "letter", ":"):

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.units import differ, ratio, unit
+from services.math.show import show
 from services.math.tree import (
     VALUES,
     Based,
@@ -48,8 +49,24 @@ def same_quantity(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
         return _same_units(matcher, wanted, given, (unit_wanted, unit_given))
     if unit_wanted and matcher.spec.units == "required":
         return Finding(False, "structural", f"the unit {unit_wanted} is missing")
+    return _same_without_a_unit(matcher, gold, answer, wanted, given)
+
+
+def _same_without_a_unit(
+    matcher: Matcher, gold: Tree, answer: Tree, wanted: Value, given: Value
+) -> Finding:
+    """Compare where one side has a unit and the other has none, which is forgiven."""
     found = same_value(wanted, given, matcher.spec)
-    return found if found.same else _same_products(matcher, gold, answer) or found
+    if not found.same:
+        return _same_products(matcher, gold, answer) or found
+    names = [tree.unit for tree in (gold, answer) if isinstance(tree, Quantity)]
+    return UNKNOWN if any(map(_is_scale, names)) else found  # 5 ppm is not 5
+
+
+def _is_scale(name: str) -> bool:
+    """Whether it is no unit but a factor, such as ppm."""
+    measure = unit(name)
+    return measure is not None and not measure.dimension and name != "%"
 
 
 def _parted(tree: Tree) -> tuple[Value | None, str]:
@@ -116,18 +133,28 @@ def same_ratio(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     if not (isinstance(gold, Ratio) or isinstance(answer, Ratio)):
         return None
     if isinstance(gold, Ratio) and isinstance(answer, Ratio):
-        if len(gold.parts) != len(answer.parts):
-            return _NO
-        pairs = [
-            (Product((answer.parts[0], wanted)), Product((gold.parts[0], given)))
-            for wanted, given in zip(gold.parts[1:], answer.parts[1:], strict=True)
-        ]
-        found = [same_value(left, right, matcher.spec).same for left, right in pairs]
-        return Finding(None if None in found and False not in found else all(found), "structural")
+        return _same_ratios(matcher, gold.parts, answer.parts)
     values = [_as_quotient(tree) for tree in (gold, answer)]
     if values[0] is None or values[1] is None:
         return _NO
     return same_value(values[0], values[1], matcher.spec)
+
+
+def _same_ratios(matcher: Matcher, wanted: tuple[Value, ...], given: tuple[Value, ...]) -> Finding:
+    zeros = [[_is_zero(part) for part in parts] for parts in (wanted, given)]
+    if zeros[0] != zeros[1] or all(zeros[0]):
+        return _NO
+    first = zeros[0].index(False)
+    pairs = [
+        (Product((given[first], one)), Product((wanted[first], other)))
+        for one, other in zip(wanted, given, strict=True)
+    ]
+    found = [same_value(left, right, matcher.spec).same for left, right in pairs]
+    return Finding(None if None in found and False not in found else all(found), "structural")
+
+
+def _is_zero(value: Value) -> bool:
+    return same_expression(value, Number(0)).same is True
 
 
 def _as_quotient(tree: Tree) -> Value | None:
@@ -145,7 +172,7 @@ def same_based(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
         return _NO
     found = same_value(values[0], values[1], matcher.spec)
     if found.same is False and isinstance(gold, Based) and isinstance(answer, Number):
-        return Finding(gold.digits == str(answer.value), "structural")
+        return Finding(gold.digits == show(answer), "structural")
     return found
 
 

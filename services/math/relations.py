@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from services.math.algebra import normal
-from services.math.language.vocabulary import FUNCTIONS
+from services.math.language.vocabulary import KNOWN_FUNCTIONS
+from services.math.lists import in_any_order
 from services.math.tree import (
     MINUS_ONE,
     VALUES,
@@ -22,6 +23,8 @@ from services.math.tree import (
     Sequence,
     Sum,
     Symbol,
+    Text,
+    substituted,
 )
 from services.math.values import (
     UNKNOWN,
@@ -37,13 +40,9 @@ if TYPE_CHECKING:
     from services.math.structure import Matcher
     from services.math.tree import Tree, Value
 
-_FUNCTIONS: Final = frozenset(FUNCTIONS.values()) | {
-    *("factorial", "binom", "mod", "conj", "degrees", "percent", "pm", "mp"),
-    *("sum", "prod", "integral", "limit", "derivative"),
-}
 _EQUALS: Final = frozenset(("=", "~"))
-_ABOUT: Final = Fraction(1, 20)
-"""Two numbers with "about" between them are no contradiction if they are within five percent."""
+_ABOUT: Final = Fraction(1, 100)
+"""Two numbers with "about" between them are two answers, unless they are within one percent."""
 _STRUCTURAL_NO: Final = Finding(False, "structural")
 
 
@@ -91,14 +90,20 @@ def claim(matcher: Matcher, equation: Tree) -> Claim | None:
 
 
 def _is_name(tree: Tree) -> bool:
-    """Whether it is a variable, or a function of variables, or a point of variables."""
+    """Whether it names something: a variable, `f(x)`, `f(2)`, a segment `AB`, "area", a point."""
     if isinstance(tree, Sequence):
         return all(isinstance(item, Symbol) for item in tree.items)
     if isinstance(tree, Call):
-        return tree.name not in _FUNCTIONS and all(
-            isinstance(argument, Symbol) for argument in tree.arguments
-        )
-    return isinstance(tree, Symbol)
+        is_length = tree.name == "abs" and _is_segment(tree.arguments[0])
+        return is_length or tree.name not in KNOWN_FUNCTIONS
+    return isinstance(tree, Symbol | Text) or _is_segment(tree)
+
+
+def _is_segment(tree: Tree) -> bool:
+    """Whether it is `AB`: what geometry calls by two or three points."""
+    return isinstance(tree, Product) and all(
+        isinstance(factor, Symbol) and factor.name.isupper() for factor in tree.factors
+    )
 
 
 def _is_known(tree: Tree) -> bool:
@@ -115,7 +120,8 @@ def _contradict(matcher: Matcher, left: Tree, right: Tree, operator: str) -> boo
     exact, about = real_value(left), real_value(right)
     if exact is None or about is None:
         return False
-    return abs(exact - about) > _ABOUT * abs(exact)
+    is_whole = isinstance(left, Number) and isinstance(left.value, int)
+    return exact != about and (is_whole or abs(exact - about) > _ABOUT * abs(exact))
 
 
 def _value_for_equation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
@@ -139,13 +145,45 @@ def _same_equations(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
     wanted, given = claim(matcher, gold), claim(matcher, answer)
     if given and given.contradicts_itself:
         return Finding(False, "structural", "the answer contradicts itself")
+    if _is_chain(gold) or _is_chain(answer):
+        return _same_chain(matcher, gold, answer)
     if wanted and given and wanted.name == given.name:
         return matcher.match(wanted.values[-1], given.values[-1])
+    if wanted and given and (renamed := _with_arguments_of(wanted.name, given)):
+        return matcher.match(wanted.values[-1], renamed)
     found = _same_up_to_a_factor(gold, answer)
     if found.same is not True and wanted and given:
         is_renamed = matcher.match(wanted.values[-1], given.values[-1]).same is not False
         return UNKNOWN if is_renamed else Finding(False, "structural")
     return found
+
+
+def _is_chain(tree: Tree) -> bool:
+    """Whether it makes three or more things equal, not all of them known: `a = b = c`."""
+    if not isinstance(tree, Relation) or len(tree.operands) < 3:
+        return False
+    return sum(not _is_known(operand) for operand in tree.operands) > 1
+
+
+def _same_chain(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    if not isinstance(gold, Relation) or not isinstance(answer, Relation):
+        return UNKNOWN
+    found = in_any_order(matcher, gold.operands, answer.operands, repeats=True)
+    return found if found.same else UNKNOWN
+
+
+def _with_arguments_of(name: Tree | None, given: Claim) -> Value | None:
+    """Return the value of `f(t) = 2t` for the x of `f(x)`; None if that is not what it is."""
+    if not isinstance(name, Call) or not isinstance(given.name, Call):
+        return None
+    value = given.values[-1]
+    arguments = (*name.arguments, *given.name.arguments)
+    is_head = all(isinstance(argument, Symbol) for argument in arguments)
+    if name.name != given.name.name or not is_head or not isinstance(value, VALUES):
+        return None
+    if len(name.arguments) != len(given.name.arguments):
+        return None
+    return substituted(value, dict(zip(given.name.arguments, name.arguments, strict=True)))
 
 
 def _same_up_to_a_factor(gold: Tree, answer: Tree) -> Finding:

@@ -12,7 +12,14 @@ from typing import Final
 
 COMMENT_OPENING: Final = "<!--"
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_THINK_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}think(?:ing)?(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_THINK_TAG = re.compile(
+    r"[<\u25c1\[]\s{0,9}(/?)\s{0,9}(?:seed:)?"
+    r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratchpad)(?:\s[^<>]{0,80})?[>\u25b7\]]"
+    r"|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|(final))<\|message\|>",
+    re.IGNORECASE,
+)
+THOUGHT_OPENINGS: Final = ("<", "\u25c1", "[")
+"""What any tag that is looked for here begins with."""
 _ANSWER_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 
 
@@ -31,7 +38,7 @@ def said(text: str) -> tuple[int, int]:
     """Return the part of `text` after its last closed think block and before an unclosed one."""
     start, end = 0, len(text)
     for tag in _THINK_TAG.finditer(text):
-        if tag[1]:
+        if tag[1] or tag[2] or tag[3]:
             start, end = tag.end(), len(text)
         elif end == len(text):
             end = tag.start()

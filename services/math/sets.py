@@ -67,11 +67,12 @@ def _is_pair(gold: Tree, answer: Tree) -> bool:
 def _is_set(tree: Tree) -> bool:
     if isinstance(tree, Sequence):
         is_interval = (tree.left, tree.right) in (("(", "]"), ("[", ")"))
-        return is_interval or (not tree.left and any(_is_comparison(i) for i in tree.items))
-    return isinstance(tree, Combination | NamedSet | Builder | Either) or _is_comparison(tree)
+        return is_interval or (not tree.left and any(is_comparison(i) for i in tree.items))
+    return isinstance(tree, Combination | NamedSet | Builder | Either) or is_comparison(tree)
 
 
-def _is_comparison(tree: Tree) -> bool:
+def is_comparison(tree: Tree) -> bool:
+    """Whether it is an inequality, or says what set something is in."""
     return isinstance(tree, Relation) and not _COMPARISONS.isdisjoint(tree.operators)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
 
@@ -231,6 +231,19 @@ def children(value: Value) -> tuple[Value, ...]:
     if isinstance(value, Power):
         return (value.base, value.exponent)
     return value.arguments if isinstance(value, Call) else ()
+
+
+def substituted(value: Value, by: Mapping[Value, Value]) -> Value:
+    """Return the value with its symbols replaced; a bound one is replaced like any other."""
+    if isinstance(value, Sum):
+        return Sum(tuple(substituted(term, by) for term in value.terms))
+    if isinstance(value, Product):
+        return Product(tuple(substituted(factor, by) for factor in value.factors))
+    if isinstance(value, Power):
+        return Power(substituted(value.base, by), substituted(value.exponent, by))
+    if isinstance(value, Call):
+        return Call(value.name, tuple(substituted(argument, by) for argument in value.arguments))
+    return by.get(value, value)
 
 
 def walk(value: Value) -> Iterator[Value]:

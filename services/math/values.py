@@ -19,6 +19,7 @@ import mpmath  # type: ignore[import-untyped]
 from services.math.algebra import normal, numeric, symbolic
 from services.math.algebra.bounds import OutOfBoundsError
 from services.math.algebra.numeric import Finding as Numeric
+from services.math.language.vocabulary import KNOWN_FUNCTIONS
 from services.math.tree import (
     VALUES,
     Call,
@@ -40,6 +41,7 @@ Tier = Literal["exact", "normalised", "rational", "numeric", "symbolic", "struct
 
 SAME_DIGITS: Final = 12
 _ROUNDED_DIGITS: Final = 2
+_SURE_DIGITS: Final = 4
 _DIGITS: Final = 40
 _TYPED: Final = {"percent": "%", "degrees": "°"}
 
@@ -187,8 +189,11 @@ def _form(value: Value, base: normal.Base, positive: bool) -> Form:
 
 
 def is_constant(value: Value) -> bool:
-    """Whether it holds no variable."""
-    return not any(isinstance(node, Symbol) for node in walk(value))
+    """Whether it holds no variable, and no function that nobody knows."""
+    return not any(
+        isinstance(node, Symbol) or (isinstance(node, Call) and node.name not in KNOWN_FUNCTIONS)
+        for node in walk(value)
+    )
 
 
 def has_value(tree: Tree) -> bool:
@@ -221,25 +226,30 @@ def _within_rounding(gold: Value, answer: Value, spec: MathSpec) -> Finding | No
         return Finding(True, "numeric")
     if is_decimal[0]:
         return _rounds_to(gold, answer, distance)
-    return _agrees(answer, wanted, distance) if is_decimal[1] else None
+    return _agrees(gold, answer, wanted, distance) if is_decimal[1] else None
 
 
 def _rounds_to(gold: Value, answer: Value, distance: Fraction) -> Finding | None:
-    """Accept what a decimal gold rounds; open where the answer could be the other way about.
+    """Accept what a decimal gold rounds: a third for 0.33, pi for 3.14.
 
-    A third and 0.33, pi and 3.14. Of 0.333 and 0.33 nobody knows which of them was rounded, and
-    0.48 is not 0.5.
+    Open where the gold looks exact (2.5, 0.75, and 2.0 above all), and where the answer ends too: of
+    0.333 and 0.33 nobody knows which was rounded. One digit is too few: 0.48 is not 0.5.
     """
     if not isinstance(gold, Number) or distance * 2 > _unit(gold):
         return None
     is_exact = not isinstance(answer, Number) or not _terminates(answer.value)
-    if _significant(gold) < _ROUNDED_DIGITS:
+    digits = _significant(gold)
+    if digits < _ROUNDED_DIGITS:
         return UNKNOWN if is_exact else None
-    return Finding(True, "numeric") if is_exact else UNKNOWN
+    looks_exact = int(gold.value / _unit(gold)) % 5 == 0 and digits < _SURE_DIGITS
+    return Finding(True, "numeric") if is_exact and not looks_exact else UNKNOWN
 
 
-def _agrees(answer: Value, wanted: Fraction, distance: Fraction) -> Finding | None:
+def _agrees(gold: Value, answer: Value, wanted: Fraction, distance: Fraction) -> Finding | None:
+    """Accept the first 12 digits or more of a value whose digits never end."""
     if not isinstance(answer, Number) or _significant(answer) < SAME_DIGITS:
+        return None
+    if normal.rational(form_of(gold)) is not None and _terminates(wanted):
         return None
     is_same = distance <= _unit(answer) and distance * 10**SAME_DIGITS <= abs(wanted) * 10
     return Finding(True, "numeric") if is_same else None

@@ -67,6 +67,7 @@ def compare(left: Value, right: Value, *, log_base: Base = None) -> Finding:
     """Say whether two values differ."""
     pair = (left, right)
     precision = _precision(*pair)
+    is_short = precision == MAX_PRECISION  # of digits that may matter
     context, work = _context(), Work()
     symbols = sorted(_symbols(pair[0]) | _symbols(pair[1]))
     too_large = False
@@ -86,7 +87,8 @@ def compare(left: Value, right: Value, *, log_base: Base = None) -> Finding:
             seen += [finding] if finding else []
         if seen:
             enough = MIN_POINTS if symbols else 1
-            return Finding.AGREE if seen.count(Finding.AGREE) >= enough else Finding.UNKNOWN
+            agree = seen.count(Finding.AGREE) >= enough and not is_short
+            return Finding.AGREE if agree else Finding.UNKNOWN
     if too_large:
         raise OutOfBoundsError("a number of astronomical size")
     return Finding.UNKNOWN
@@ -162,15 +164,24 @@ def _size(tree: Value) -> int:
     for node in walk(tree):
         if isinstance(node, Number):
             total += bits(Fraction(node.value))
+        if isinstance(node, Call) and node.name in ("factorial", "binom"):
+            total += _size_of_factorial(node)
         if isinstance(node, Power):
             exponent, base = exact_value(node.exponent, {}), exact_value(node.base, {})
             base = Fraction(3) if node.base == Constant("e") else base
             if exponent is None or base is None:
                 continue
             size = math.ceil(magnitude(exponent) * bits(base))
-            # Digits that no precision reaches need no precision.
-            total += size if size < MAX_PRECISION else exponent.numerator.bit_length()
+            total += size
     return total
+
+
+def _size_of_factorial(call: Call) -> int:
+    number = exact_value(call.arguments[0], {})
+    if number is None or number < 2:
+        return 0
+    size = min(int(number), MAX_PRECISION)
+    return size * size.bit_length()
 
 
 _SHAPES: Final = (

@@ -20,7 +20,10 @@ _INVERSES: Final = {name: f"arc{name}" for name in ("sin", "cos", "tan", "cot", 
 def function(grammar: Grammar) -> Value:
     """Parse a function: its name, perhaps a base and an exponent, and its argument."""
     name = grammar.take().text
-    base = exponent = None
+    base: Value | None = None
+    exponent: Value | None = None
+    if name == "log" and _has_plain_base(grammar):
+        base = Number(int(grammar.take().text))
     for _ in range(2):
         if grammar.next.kind == "_" and base is None:
             grammar.take()
@@ -35,8 +38,15 @@ def function(grammar: Grammar) -> Value:
     return call if exponent is None else Power(call, exponent)
 
 
+def _has_plain_base(grammar: Grammar) -> bool:
+    """Whether the 2 of `log2(8)` comes next."""
+    token = grammar.next
+    is_number = token.kind == "number" and token.text.isdecimal() and not token.blank
+    return is_number and grammar.after_next().kind == "("
+
+
 def _operands(grammar: Grammar) -> tuple[Value, ...]:
-    if grammar.next.kind in ("(", "{", "["):
+    if grammar.next.kind in ("(", "{", "[", "\\{"):
         return grammar.arguments()
     if grammar.next.kind in ("function", "|"):
         return (as_value(grammar.power()),)

@@ -33,12 +33,12 @@ _SAYS_SO = re.compile(
 )
 _BOTH = re.compile(r"(?:both )?[A-J] and [A-J]|neither [A-J] nor [A-J]", re.IGNORECASE)
 _NO_TEXT = re.compile(
-    r"\W*[A-J][A-J\W]*\Z|[+*/^=<>_!'&|]|\W*(?:[或和还不错]"
+    r"\W*[A-Ja-j][A-J\W]*\Z|[+*/^=<>_!'&|]|\W*(?:[或和还不错]"
     r"|(?i:or|and|nor|but|maybe|perhaps|possibly|probably|if|vs|versus|is|isn't|was|are|aren't|cannot"
     r"|can't|does|doesn't|would|could|may|might|must|seems|looks)(?![A-Za-z]))"
 )
 _ANOTHER = re.compile(
-    r"[(\[][A-Ja-j][)\]]|(?<![\w(])[A-J][).:](?= |\Z)|\?\Z|[,;/&] ?[A-J](?!\w)"
+    r"[(\[][A-Ja-j][)\]]|(?<![\w(])[A-J][).:]|(?<![A-Za-z])[B-HJ](?![A-Za-z])|\?\Z|[,;/&] ?[A-J](?!\w)"
     r"|(?<![A-Za-z])(?:or|and|not|nor|but|vs|either|option|choice|answer|is|was|be|to|with|for|pick|choose"
     r"|select|say)\.? ?\(?[A-J](?!\w)"
     r"|(?i:wrong|incorrect|not correct|not right|not the|not sure|unsure|guess|eliminated|ruled out"

@@ -13,16 +13,26 @@ if TYPE_CHECKING:
     from services.math.language.grammar import Grammar
     from services.math.tree import Tree
 
-MAX_DIGITS: Final = 1_000
+MAX_DIGITS: Final = 4_000
+"""As many as Python turns into text again."""
+
+
+_SHORT_EXPONENT: Final = 3
+"""Digits of an exponent that is worked out at once; a longer one makes a power of ten."""
 
 
 def number(grammar: Grammar) -> Tree:
     """Parse digits; with what follows they may be a mixed number or have a base."""
     text = grammar.take().text
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(exponent) > _SHORT_EXPONENT:
+        return Product((read_decimal(mantissa), Power(Number(10), Number(int(exponent)))))
     if len(text) > MAX_DIGITS:
         msg = "a number with too many digits"
         raise OutsizeError(msg)
     following = grammar.next.kind
+    if following == "(" and text[-1] == ".":
+        return _repeating_in_brackets(grammar, text)
     if following == "accent" and "." in text:
         return _repeating(grammar, text)
     if following == "...":
@@ -51,10 +61,17 @@ def read_decimal(text: str) -> Number:
 def _based(grammar: Grammar, digits: str) -> Based:
     grammar.take("_")
     base = grammar.subscript()
-    if not base.isdecimal() or not 2 <= int(base[:3]) <= 36:
+    if not base.isdecimal() or not is_based(digits, int(base[:3])):
         msg = f"{base} is no base"
         raise ParseError(msg)
     return Based(digits, int(base))
+
+
+def is_based(digits: str, base: int) -> bool:
+    """Whether all are digits in this base; `A_{16}` is a name, as no digit shows what is meant."""
+    if not 2 <= base <= 36 or not any(digit.isdecimal() for digit in digits):
+        return False
+    return all(digit == "." or int(digit, 36) < base for digit in digits)
 
 
 def _mixed(grammar: Grammar, whole: Number) -> Value:
@@ -114,6 +131,17 @@ def _repeating(grammar: Grammar, text: str) -> Number:
         msg = "digits after those that repeat"
         raise AmbiguousError(msg)
     return Number(read_decimal(text).value + _tail(period, len(text.partition(".")[2])))
+
+
+def _repeating_in_brackets(grammar: Grammar, text: str) -> Number:
+    """Read `0.(3)`."""
+    grammar.take("(")
+    period = grammar.take("number").text
+    grammar.take(")")
+    if not period.isdecimal():
+        msg = "only digits repeat"
+        raise ParseError(msg)
+    return Number(read_decimal(text).value + _tail(period, 0))
 
 
 def _continued(grammar: Grammar, text: str) -> Number:

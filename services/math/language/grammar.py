@@ -13,7 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from services.math.language import application, commands, digits
-from services.math.language.cursor import Cursor, OutsizeError, ParseError, as_product, as_value
+from services.math.language.cursor import (
+    AmbiguousError,
+    Cursor,
+    OutsizeError,
+    ParseError,
+    as_product,
+    as_value,
+)
 from services.math.language.lex import Token
 from services.math.tree import (
     MINUS_ONE,
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from services.math.tree import Tree
 
 MAX_DEPTH: Final = 100
+MAX_POSTFIXES: Final = 8
 _STARTS: Final = frozenset(
     [
         "letter",
@@ -120,6 +128,9 @@ class Grammar(Cursor):
                 factors.append(Power(self._divisor(), MINUS_ONE))
             elif kind in {"mod", "choose"}:
                 self.take()
+                if isinstance(factors[0], Call) and factors[0].name in ("mod", "binom"):
+                    msg = "nothing says what belongs together"
+                    raise AmbiguousError(msg)
                 name = "mod" if kind == "mod" else "binom"
                 factors = [Call(name, (as_value(as_product(factors)), as_value(self.unary())))]
             elif self.is_factor(kind):
@@ -170,7 +181,12 @@ class Grammar(Cursor):
     def power(self) -> Tree:
         """Parse a value with its exponent, factorials, percent and degree signs."""
         base = self.primary()
+        postfixes = 0
         while (kind := self.next.kind) in _POSTFIXES:
+            postfixes += 1
+            if postfixes > MAX_POSTFIXES:
+                msg = "too many signs behind a value"
+                raise OutsizeError(msg)
             if kind == "degree" and self.after_next().text in ("C", "F"):
                 break
             self.take()
@@ -221,9 +237,11 @@ class Grammar(Cursor):
     def letter(self) -> Value:
         """Parse a variable with its subscript and primes; e and i are constants."""
         name = self.take().text
-        if self.next.kind == "_" and (self.next.text == "_"):
+        if self.next.kind == "_":
             self.take()
             name = f"{name}_{self.subscript()}"
+        elif self.next.kind == "number" and not self.next.blank and self.next.text.isdecimal():
+            name = f"{name}_{self.take().text}"  # x1, as plain text writes it
         while self.accept("'"):
             name += "'"
         if name == "f" or "'" in name:
@@ -259,7 +277,7 @@ class Grammar(Cursor):
         if opening == "\\{":
             return self.braces()
         self._reversed += opening == "]"
-        inside = self.items()
+        inside = self.group() if opening == "{" else self.items()
         self._reversed -= opening == "]"
         closing = self.take().kind
         if closing not in closers:
@@ -271,6 +289,10 @@ class Grammar(Cursor):
             msg = "brackets that do not fit"
             raise ParseError(msg)
         return inside
+
+    def group(self) -> Tree:
+        """Parse what stands in `{…}`, whose opening is taken."""
+        raise NotImplementedError
 
     def braces(self) -> Tree:
         r"""Parse what stands in `\{…\}`, whose opening is taken."""

@@ -45,7 +45,7 @@ _MAX_NESTING: Final = 8
 
 _TOKEN = re.compile(
     r"""(?P<number>\d+(?:\.\d+|\.(?![.\d]))?(?:[eE][+-]?\d{1,9}(?![\w.]))?|\.\d+)
-    |(?P<letters>[^\W\d_]+)
+    |(?P<letters>[A-Za-z\u00c0-\u024f]+|[^\W\d_A-Za-z\u00c0-\u024f]+)
     |\\(?P<command>[A-Za-z]+)
     |(?P<dots>\.(?:\ ?\.){2,}|…)
     |(?P<blank>[\s~\0]+|\\[,;:> ]|\\(?=\s))
@@ -59,6 +59,10 @@ _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\!,?|\\[,;:](?=\d{3}(?!\d)))(?=\d
 _DOTTED_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])")
 _SPACED_GROUPS = re.compile(r"(?<![\d.,/])\d{1,3}(?: \d{3})+(?![\d/.])(?! \d)")
 _DEGREES = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})|°|\\degree(?![A-Za-z])")
+_SHORT_RUN: Final = 2
+_NAMES = "|".join(sorted(LONG_FUNCTIONS, key=len, reverse=True))
+_FUNCTION_RUN = re.compile(rf"(?:[a-zA-Z]{{0,2}}(?:{_NAMES})[a-zA-Z]?){{1,4}}")
+_FUNCTION_OR_LETTER = re.compile(rf"{_NAMES}|[a-zA-Z]")
 _VOWELS = frozenset("eiouEIOU")
 _JOINED: Final = {
     "<=": "<=",
@@ -301,19 +305,43 @@ class _Lexer:
         elif not run.isascii() and any(letter in GREEK_LETTERS for letter in run):
             for letter in run:
                 self._letters(letter)
-        elif function := _function_head(run):
-            self._add("function", function)
-            self.place -= 1  # the variable is read next
+        elif pieces := _with_functions(run):
+            for piece in pieces:
+                self._letters(piece)
         elif self._is_word(run):
             self._add("word", run)
         else:
             for letter in run:
                 self._add("letter", letter)
 
+    def _is_in_a_sum(self, run: str) -> bool:
+        """Whether a sign or a digit stands beside the run: then `by` is a product."""
+        begin = self.place - len(run)
+        before = self.text[max(0, begin - 3) : begin]
+        behind = _OPERATOR_BEHIND.match(self.text, self.place)
+        return behind is not None or _OPERATOR_BEFORE.search(before) is not None
+
     def _is_word(self, run: str) -> bool:
-        if not run.isascii() or run.lower() in WORDS or not _VOWELS.isdisjoint(run):
+        """Tell a word from a product of variables; in doubt, a short run is a product."""
+        if not run.isascii():
+            return True
+        is_short = len(run) <= (_SHORT_RUN if self.units else _SHORT_RUN + 1)
+        if is_short:
+            is_wordy = run.lower() in WORDS and not run.isupper() and not self._is_in_a_sum(run)
+        else:
+            is_wordy = not _VOWELS.isdisjoint(run)
+        if is_wordy and not self.text.startswith("^", self.place):
             return True
         return self.units and unit(run) is not None
+
+
+_OPERATOR_BEFORE = re.compile(r"[+\-*/^=\d)}]\s*\Z")
+_OPERATOR_BEHIND = re.compile(r"\s*[+\-*/^=]")
+
+
+def _with_functions(run: str) -> list[str] | None:
+    """Part functions from the variables beside them: `xsinx`."""
+    return _FUNCTION_OR_LETTER.findall(run) if _FUNCTION_RUN.fullmatch(run) else None
 
 
 _READERS: Final[dict[str, Callable[[_Lexer, str], None]]] = {

@@ -15,6 +15,7 @@ _UNICODE = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe63", "-"),
         **dict.fromkeys("\u2044\u2215\u00f7", "/"),
+        "\u2236": ":",
         **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"),  # nothing to see
         **dict.fromkeys("\uff0c\u3001", ", "),  # never within a number
         "\N{MULTIPLICATION SIGN}": r"\times ",
@@ -68,7 +69,7 @@ _SYNONYMS: Final = {
 _SPACED = {"!": "", "$": "$", "%": "%"} | dict.fromkeys(",;:> \n()[]", " ")
 _SHORT_FRAC = re.compile(r"\\frac\s*(?:(\d)|(\{[^{}]*\}))\s*(?:(\d)|(\{[^{}]*\}))")
 _SHORT_ROOT = re.compile(r"\\sqrt\s*(\d)")
-_LONE_GROUP = re.compile(r"([\^_])\{(\w)\}")
+_LONE_GROUP = re.compile(r"([\^_])\{(\w)\}(?![\d_])")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MAX_LAYERS: Final = 8
 _LOOSE_BLANK = re.compile(r" (?![^\W_])|(?<![^\W_]) ")

@@ -11,7 +11,7 @@ import re
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-MAX_DIGITS: Final = 1_000
+MAX_DIGITS: Final = 4_000
 MAX_EXPONENT: Final = 1_000
 
 _DECIMAL = r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)"

@@ -11,7 +11,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from services.math.language.cursor import ParseError, as_value
+from services.math.language.cursor import AmbiguousError, ParseError, as_value
+from services.math.language.digits import read_decimal
 from services.math.language.grammar import Grammar
 from services.math.language.units import unit
 from services.math.language.words import counted, read_number_words
@@ -63,6 +64,8 @@ _MULTIPLIERS: Final = {
     "million": 10**6,
     "billion": 10**9,
     "trillion": 10**12,
+    "万": 10**4,
+    "亿": 10**8,
 }
 _DEGREES: Final = "°"
 
@@ -84,21 +87,31 @@ class Parser(Grammar):
 
     def items(self) -> Tree:
         """Parse a statement, or several with commas or "or" between them."""
-        parts = [self.statement()]
-        is_choice = False
+        parts, joints = [self.statement()], []
         while self.next.kind in ("sep", "joint"):
-            while self.next.kind in ("sep", "joint"):
-                is_choice |= self.take().text == "or"
+            joints.append(self._joint())
             if self.next.kind in _ITEM_ENDS:
                 break
             parts.append(self.statement())
-        if len(parts) == 1 and not is_choice:
-            return parts[0]
-        return Either(tuple(parts)) if is_choice else Sequence(tuple(parts))
+        if "or" not in joints:
+            return Sequence(tuple(parts)) if len(parts) > 1 else parts[0]
+        if len(set(joints)) > 1 and any(isinstance(part, Relation) for part in parts):
+            return _grouped(parts, joints)
+        return Either(tuple(parts))
+
+    def _joint(self) -> str:
+        """Take what stands between two statements: a comma, "and", "or", or a comma and a word."""
+        first = self.take()
+        if first.kind == "sep" and self.next.kind == "joint":
+            return self.take().text
+        return first.text if first.kind == "joint" else ","
 
     def statement(self) -> Tree:
         """Parse a chain of relations, a ratio, or what is neither."""
         first = self._head() or self.member()
+        if self._is_ratio_ahead() and isinstance(first, Text):
+            self.take()  # a label: "Area: 5"
+            return self.statement()
         if self._is_ratio_ahead():
             return self._ratio(first)
         if self.next.kind != "relation":
@@ -121,14 +134,27 @@ class Parser(Grammar):
         return self.argument()
 
     def _head(self) -> Tree | None:
-        """Parse `y(x)` where an equals sign follows: the head of a function that is defined."""
-        if self.next.kind != "letter" or self.after_next().kind != "(":
+        """Parse `y(x)`, `P(X = 2)` where an equals sign follows: what is said of a function."""
+        if self.next.kind != "letter" or self.after_next().kind != "(" or self.next.text == "x":
             return None
-        kinds = [token.kind for token in self.tokens[self.place : self.place + 5]]
-        if kinds[:4] != ["letter", "(", "letter", ")"] or kinds[4:] != ["relation"]:
+        inside: list[Token] = []
+        for place in range(self.place + 2, min(self.place + 10, len(self.tokens))):
+            token = self.tokens[place]
+            if token.kind == ")":
+                return self._head_of(inside, place) if inside else None
+            if token.kind not in ("letter", "number", "sep", "relation"):
+                return None
+            inside.append(token)
+        return None
+
+    def _head_of(self, inside: list[Token], closing: int) -> Tree | None:
+        if self.tokens[closing + 1].kind != "relation":
             return None
-        name, _, symbol, _ = (self.take().text for _ in range(4))
-        return Call(name, (Symbol(symbol),))
+        name = self.next.text
+        self.go_to(closing + 1)
+        if any(token.kind == "relation" for token in inside):
+            return Call(name, (Symbol("".join(token.text for token in inside)),))
+        return Call(name, tuple(_argument(token) for token in inside if token.kind != "sep"))
 
     def _is_ratio_ahead(self) -> bool:
         if self.next.kind == "word":
@@ -175,7 +201,7 @@ class Parser(Grammar):
 
     def quantity(self) -> Tree:
         """Parse a value with the unit or currency that may stand before or after it."""
-        if self.next.kind == "word":
+        if self.next.kind == "word" or self._is_article():
             return self._words()
         if self.next.kind == "begin":
             return self.sum()
@@ -193,19 +219,22 @@ class Parser(Grammar):
             return self._with_unit(tree)
         return tree
 
+    def _is_article(self) -> bool:
+        return self.next.text in ("a", "A") and self.after_next().kind == "word"
+
     def _words(self) -> Tree:
         """Parse words: a number in words, or a text."""
         words = []
         while self.next.kind in ("word", "letter", "-", "function", "'"):
             words.append(self.take().text)
-        if self.next.kind not in _ITEM_ENDS:
+        if self.next.kind not in _ITEM_ENDS and self.next.kind != ":":
             msg = f"words before {self.next.text}"
             raise ParseError(msg)
         phrase = " ".join(words)
         number = read_number_words(phrase.replace(" - ", "-"))
         if number is not None:
             return Number(int(number) if number.denominator == 1 else number)
-        return Text(phrase.casefold())
+        return Text(phrase.casefold().removeprefix("a ").removeprefix("an ").removeprefix("the "))
 
     def _with_unit(self, value: Value) -> Tree:
         if self.next.text in _MULTIPLIERS and isinstance(value, Number):
@@ -255,6 +284,18 @@ class Parser(Grammar):
 
     # -- brackets
 
+    def group(self) -> Tree:
+        """Parse what stands in plain braces: a group, or a set as plain text writes it."""
+        self._braces += 1
+        self._bars += 1
+        inside = self.items()
+        self._braces -= 1
+        self._bars -= 1
+        if self.next.kind in _SUCH_THAT:
+            self.take()
+            return Builder(inside, _listed(self.items()))
+        return inside
+
     def braces(self) -> Tree:
         r"""Parse a set, whose `\{` is taken: its members, or the conditions on them."""
         if self.accept("\\}"):
@@ -271,6 +312,24 @@ class Parser(Grammar):
         self._bars -= 1
         self.take("\\}")
         return result
+
+
+def _argument(token: Token) -> Value:
+    return read_decimal(token.text) if token.kind == "number" else Symbol(token.text)
+
+
+def _grouped(parts: list[Tree], joints: list[str]) -> Either:
+    """Read "a and b or c": what "and" joins belongs together."""
+    if "," in joints:
+        msg = "commas beside and, or"
+        raise AmbiguousError(msg)
+    groups = [[parts[0]]]
+    for part, joint in zip(parts[1:], joints, strict=False):
+        if joint == "or":
+            groups.append([part])
+        else:
+            groups[-1].append(part)
+    return Either(tuple(g[0] if len(g) == 1 else Sequence(tuple(g)) for g in groups))
 
 
 def _listed(tree: Tree) -> tuple[Tree, ...]:

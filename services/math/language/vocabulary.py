@@ -38,6 +38,11 @@ FUNCTIONS: Final[dict[str, str]] = {
 }
 """What a function may be called, in plain text and as a LaTeX command, and its name in the tree."""
 
+KNOWN_FUNCTIONS: Final = frozenset(FUNCTIONS.values()) | {
+    *("factorial", "binom", "mod", "conj", "degrees", "percent", "pm", "mp"),
+    *("sum", "prod", "integral", "limit", "derivative"),
+}
+"""Functions of the tree that have a value; any other name is an unknown function."""
 LONG_FUNCTIONS: Final = frozenset(("sin", "cos", "tan", "cot", "ln", "log"))
 """Functions that a variable may follow without a blank: `sinx`."""
 

@@ -112,6 +112,12 @@ alpha beta gamma delta epsilon theta lambda sigma omega phi psi rho tau eta zeta
 first second third last next previous half quarter double triple twice once thrice
 left remaining altogether respectively overall extra bigger smaller larger greater longer shorter
 north south east west percentage percentages fold base degree degrees
+gross tens score scores crore crores lakh lakhs hundred hundreds thousands millions billions dozens
+couple couples trio twos threes fours fives sixes sevens eights nines factorial factorials inverse
+inverses modulo binary octal hexadecimal ternary decimal root reciprocal reciprocals complement
+conjugate opposite halved doubled tripled unknown invalid nope fake untrue mistaken mistake guess
+guesses naught error errors halves thirds fourths quarters fifths sixths tenths hundredths
+thousandths exponent multiple factor permille basis
 please thanks sorry well good bad new old big small large great long short high low enough
 """
 _NEVER: Final = frozenset(_NEVER_LISTED.split()) | HEDGES
