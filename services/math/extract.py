@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from services.math import tail
+from services.math import doubt, tail
 from services.math.boxes import closed_boxes, content, side_by_side
 from services.math.said import (
     COMMENT_OPENING,
@@ -58,6 +58,7 @@ _STATEMENT = re.compile(
 _COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
 """What stands behind the answer in languages that put the verb last."""
 _SENTENCE_END = re.compile(r"\n|。|[.?](?!\s{0,3}\.)(?=\s|\Z)|</?answer", re.IGNORECASE)
+_CLOSING: Final = " .$\n\\)]*`"
 _BARE = re.compile(r"[$\s]*-?\d[\d.,]*[$\s]*")
 _CHOICE = re.compile(r"[\s*(]*([A-J])[\s*).]*")
 _WEAKER = frozenset(("bold", "latex", "number"))
@@ -126,6 +127,8 @@ def _letter(text: str, start: int, end: int) -> Found | None:
 
 def _unless_taken_back(text: str, box: Found, end: int) -> Found:
     """Doubt a box that another answer follows, in so many words."""
+    if not text[box.end + 1 : end].strip(_CLOSING):
+        return box
     later = [hit for find in _EXPLICIT if (hit := find(text, box.end + 1, end))]
     doubts = [text[hit.start : hit.end] for hit in later if _VALUE.search(text, hit.start, hit.end)]
     return box._replace(doubts=(*box.doubts, *doubts)) if doubts else box
@@ -178,9 +181,9 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
     full = [box for box in boxes if content(text, box)] if len(boxes) > 1 else boxes
     last = (full or boxes)[-1]
     stated = not (
-        tail.is_denied(text, start, last.start)
-        or tail.is_hidden(text, start, last.start)
-        or tail.is_taken_back(text, last.end, end)
+        doubt.is_denied(text, start, last.start)
+        or doubt.is_hidden(text, start, last.start)
+        or doubt.is_taken_back(text, last.end, end)
     )
     if len(full) < 2 and last is boxes[-1]:
         return Found("boxed", last.inner, last.end - 1, stated)
@@ -208,7 +211,7 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
     found = _trimmed("final_answer", text, begin, ending)
-    if found and tail.is_supposed(text, start, match.end()):
+    if found and doubt.is_supposed(text, start, match.end()):
         return found._replace(stated=False)
     return found
 

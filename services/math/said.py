@@ -18,7 +18,7 @@ _THINK_TAG = re.compile(
     r"|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|(final))<\|message\|>",
     re.IGNORECASE,
 )
-THOUGHT_OPENINGS: Final = ("<", "\u25c1", "[")
+THOUGHT_OPENINGS: Final = ("<", "\u25c1", "[THINK", "[think", "[Think")
 """What any tag that is looked for here begins with."""
 _ANSWER_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.math.doubt import is_denied
+
 Span = tuple[int, int]
 
 MAX_SENTENCE_CHARS: Final = 400
@@ -29,32 +31,6 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 """A sentence that sets a task or a condition, and draws no conclusion."""
-_DENIAL = re.compile(
-    r"(?:\bnot|\bnever|\bcannot|n't)\b(?:(?!\b(?:but|rather|instead|only)\b)[^.:;,]){0,40}\Z",
-    re.IGNORECASE,
-)
-_SUPPOSES = re.compile(
-    r"(?:\A|[.!?\n])[^.!?\n]*\b(?:suppose|assume|assuming|imagine|unless|whether|maybe|perhaps|probably"
-    r"|guess|(?:wrong|incorrect|false)\s+(?:final\s+)?answer|no way|not true|isn't true|not sure|unsure"
-    r"|if\s+(?:the|my|this|that)\s+(?:final\s+)?answer)\b[^.!?\n]*\Z",
-    re.IGNORECASE,
-)
-"""A sentence about an answer that it does not give."""
-_IN_A_TASK = re.compile(
-    r"\b(?:put|write|give|place|enclose|box)\s+(?:the|your|my|his|her|its)?\s*(?:final\s+)?answer\s+"
-    r"(?:in|inside|within|as|like|with)\s*[^.!?\n]{0,20}\Z",
-    re.IGNORECASE,
-)
-_HIDING = re.compile(
-    r"(?:\\(?:[vh]?phantom|iffalse|newcommand|renewcommand|def|verb)(?![A-Za-z])|\\begin\{comment\}"
-    r"|display\s*:\s*none|(?:\A|\n)[ \t]*%)(?:(?!\\fi\b|\\end\{comment\}|\n\n).){0,80}\Z",
-    re.DOTALL,
-)
-_TAKING_BACK = re.compile(
-    r"[\s$`*).\]\\}]{0,12}(?:\?|(?:is|was|would be|seems|looks)\s+(?:wrong|incorrect|not\b|false|a mistake)"
-    r"|(?:but|however|though)[^.!?\n]{0,60}\b(?:do not know|don't know|not sure|wrong|incorrect|unsure))",
-    re.IGNORECASE,
-)
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
@@ -125,31 +101,6 @@ def _joins(word: str, following: str) -> bool:
     return "=" in word or following.startswith(("=", "+", "-", "*", "/", "^"))
 
 
-def is_supposed(text: str, start: int, end: int) -> bool:
-    """Whether the sentence that `text[:end]` breaks off in only supposes what it says."""
-    return _SUPPOSES.search(text, max(start, end - MAX_SENTENCE_CHARS), end) is not None
-
-
-def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what comes at `end` is denied, supposed, or part of what was asked for."""
-    before = text[max(start, end - 200) : end].rstrip("$\\([ *`")
-    found = _DENIAL.search(before) or _SUPPOSES.search(before) or _IN_A_TASK.search(before)
-    return found is not None
-
-
-def is_hidden(text: str, start: int, end: int) -> bool:
-    """Whether what comes at `end` is not shown: a comment, a phantom, a definition."""
-    before = text[max(start, end - 120) : end]
-    return ("\\" in before or "%" in before or ":" in before) and (
-        _HIDING.search(before) is not None
-    )
-
-
-def is_taken_back(text: str, start: int, end: int) -> bool:
-    """Whether what stands right after an answer says that it is none."""
-    return _TAKING_BACK.match(text, start, end) is not None
-
-
 def last_number(text: str, start: int, end: int) -> Span | None:
     """Return the last number in the sentence, wherever it stands."""
     spans = [match.span() for match in _NUMBER.finditer(text, start, end)]
@@ -163,7 +114,7 @@ def is_stated(text: str, start: int, span: Span) -> bool:
     if (
         text[end - 1] == "?"
         or _HEDGE.search(before)
-        or _DENIAL.search(before)
+        or is_denied(text, start, begin)
         or _TASK.match(text, start, begin)
     ):
         return False
