@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import islice, product
-from math import comb, exp2
+from math import comb
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import sympy  # type: ignore[import-untyped]
@@ -26,6 +26,7 @@ from sympy.core.function import AppliedUndef  # type: ignore[import-untyped]
 from sympy.polys.polyerrors import BasePolynomialError  # type: ignore[import-untyped]
 
 from services.math import tree
+from services.math.algebra.magnitude import MAX_SIZE, MAX_STEPS, size_of
 from services.math.algebra.realset import INFINITY, MINUS_INFINITY, exact
 
 if TYPE_CHECKING:
@@ -40,10 +41,7 @@ SYSTEM_ERRORS: Final = (
 """What the system raises where it gives up; anything else goes to the caller."""
 
 _MAX_NODES: Final = 500
-_MAX_SIZE: Final = 30_000
 _SERIES: Final = frozenset({"sum", "prod"})
-_MAX_LOG_SIZE: Final = 99  # more than is allowed, and not too much for a float
-_MAX_STEPS: Final = 1_000
 _MAX_RADICAND: Final = 2**512
 _MAX_TERMS: Final = 2_000
 _MAX_DEGREE: Final = 200
@@ -288,7 +286,7 @@ class _Builder:
         own = sympy.Dummy(real=True)
         if call.name in _SERIES:
             # A long one is refused, and one whose end is before its start: that has two readings.
-            is_long = last.is_number and last != S.Infinity and not 0 <= last - first <= _MAX_STEPS
+            is_long = last.is_number and last != S.Infinity and not 0 <= last - first <= MAX_STEPS
             if is_long or not first.is_Integer:
                 raise _RefusedError
             own = sympy.Dummy(integer=True)
@@ -367,35 +365,5 @@ def _check_size(*values: Value) -> None:
     for value in values:
         nodes = list(islice(tree.walk(value), _MAX_NODES + 1))
         has_index = any(isinstance(node, tree.Call) and node.name in _SERIES for node in nodes)
-        if len(nodes) > _MAX_NODES or _size(value, 10.0 if has_index else 2.0) > _MAX_SIZE:
+        if len(nodes) > _MAX_NODES or size_of(value, 10.0 if has_index else 2.0) > MAX_SIZE:
             raise _RefusedError
-
-
-def _size(value: Value, symbol: float) -> float:
-    """Return about how many bits the value can take, where a symbol takes so many."""
-    if isinstance(value, tree.Number):
-        size: float = value.value.numerator.bit_length() + value.value.denominator.bit_length()
-    elif isinstance(value, tree.Symbol | tree.Constant):
-        size = symbol
-    else:
-        sizes = [_size(part, symbol) for part in tree.children(value)]
-        size = sum(sizes)
-        if isinstance(value, tree.Call):
-            size = _size_of_call(value.name, sizes)
-        elif isinstance(value, tree.Power) and isinstance(value.exponent, tree.Number):
-            size = sizes[0] * max(1.0, abs(float(value.exponent.value)))
-        elif isinstance(value, tree.Power):
-            size = sizes[0] * exp2(min(sizes[1], _MAX_LOG_SIZE))
-    if size > _MAX_SIZE:
-        raise _RefusedError
-    return size
-
-
-def _size_of_call(name: str, sizes: list[float]) -> float:
-    if name == "prod":
-        return sizes[0] * _MAX_STEPS
-    if name in {"exp", "sinh", "cosh", "tanh", "coth", "sech", "csch"}:
-        return exp2(min(sizes[0], _MAX_LOG_SIZE))
-    if name in {"factorial", "binom"}:
-        return sizes[0] * exp2(min(sizes[0 if name == "factorial" else -1], _MAX_LOG_SIZE))
-    return sum(sizes)

@@ -16,23 +16,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from services.math.language.normalise import plain_unicode
 from services.math.language.units import unit
 from services.math.language.vocabulary import (
-    ACCENTS,
-    BIG,
     BLANKS,
-    CONSTANTS,
+    COMMAND_KINDS,
     FRACTIONS,
     FUNCTIONS,
-    GREEK,
     GREEK_LETTERS,
     IGNORED,
     JOINTS,
     LONG_FUNCTIONS,
     NAMED_SETS,
-    RELATIONS,
-    SET_OPERATORS,
+    PLAIN_KINDS,
     SIGNS,
     UPRIGHT,
-    VARIANTS,
     WORDS,
     WRAPPERS,
 )
@@ -227,7 +222,7 @@ class _Lexer:
         elif name in ("begin", "end"):
             self._add("begin" if name == "begin" else "finish", self._group().rstrip("*"))
         else:
-            self._add(*_KINDS.get(name, ("other", name)))
+            self._add(*COMMAND_KINDS.get(name, ("other", name)))
 
     def _add_named_set(self, letter: str) -> None:
         if letter in NAMED_SETS:
@@ -300,8 +295,8 @@ class _Lexer:
     def _letters(self, run: str) -> None:
         if len(run) == 1 and (run.isascii() or run in GREEK_LETTERS):
             self._add("letter", GREEK_LETTERS.get(run, run))
-        elif run in _PLAIN_KINDS:
-            self._add(*_PLAIN_KINDS[run])
+        elif run in PLAIN_KINDS:
+            self._add(*PLAIN_KINDS[run])
         elif not run.isascii() and any(letter in GREEK_LETTERS for letter in run):
             for letter in run:
                 self._letters(letter)
@@ -356,12 +351,6 @@ _READERS: Final[dict[str, Callable[[_Lexer, str], None]]] = {
 """What to do with each group of the expression."""
 
 
-def _function_head(run: str) -> str | None:
-    """Return the function that `run` is made of, but for one letter: `sinx`."""
-    head = run[:-1]
-    return head if head in LONG_FUNCTIONS else None
-
-
 def _with_stacked_units(tokens: list[Token]) -> list[Token]:
     r"""Make one word of a unit that is written as a fraction: `\frac{\text{km}}{\text{h}}`."""
     for place, token in enumerate(tokens):
@@ -383,34 +372,3 @@ def _unit_text(text: str) -> str:
 
 _THIN = re.compile(r"\\[,;: ]|~|\\cdot\s*")
 _MATHS = re.compile(r"[\d\\^_{}=<>+*()\[\]|-]|:(?!$)")
-
-
-def _kinds() -> dict[str, tuple[str, str]]:
-    kinds: dict[str, tuple[str, str]] = {}
-    kinds |= {name: ("letter", name) for name in GREEK}
-    kinds |= {name: ("letter", plain) for name, plain in VARIANTS.items()}
-    kinds |= {name: ("accent", name) for name in ACCENTS}
-    kinds |= {name: ("big", name) for name in BIG}
-    kinds |= {name: ("setop", plain) for name, plain in SET_OPERATORS.items()}
-    kinds |= {name: ("relation", plain) for name, plain in RELATIONS.items()}
-    kinds |= {name: ("function", plain) for name, plain in FUNCTIONS.items()}
-    kinds |= {name: ("constant", plain) for name, plain in CONSTANTS.items()}
-    kinds |= {name: ("joint", JOINTS[name]) for name in ("vee", "lor", "wedge", "land")}
-    kinds |= {name: ("named", NAMED_SETS[name]) for name in ("emptyset", "varnothing")}
-    return kinds
-
-
-_KINDS: Final = _kinds()
-"""Kind and text of the token that a LaTeX command makes."""
-
-_PLAIN_KINDS: Final[dict[str, tuple[str, str]]] = {
-    **{name: ("letter", name) for name in GREEK},
-    **{name: ("function", plain) for name, plain in FUNCTIONS.items()},
-    **{name: ("constant", plain) for name, plain in CONSTANTS.items()},
-    **{name: ("joint", plain) for name, plain in JOINTS.items()},
-    "sqrt": ("sqrt", "sqrt"),
-    "mod": ("mod", "mod"),
-    "in": ("word", "in"),
-    "union": ("setop", "union"),
-}
-"""The same for letters in plain text."""

@@ -341,3 +341,34 @@ WORDS: Final = frozenset(
     ]
 )
 """Short words that are no product of variables."""
+
+
+def _kinds() -> dict[str, tuple[str, str]]:
+    kinds: dict[str, tuple[str, str]] = {}
+    kinds |= {name: ("letter", name) for name in GREEK}
+    kinds |= {name: ("letter", plain) for name, plain in VARIANTS.items()}
+    kinds |= {name: ("accent", name) for name in ACCENTS}
+    kinds |= {name: ("big", name) for name in BIG}
+    kinds |= {name: ("setop", plain) for name, plain in SET_OPERATORS.items()}
+    kinds |= {name: ("relation", plain) for name, plain in RELATIONS.items()}
+    kinds |= {name: ("function", plain) for name, plain in FUNCTIONS.items()}
+    kinds |= {name: ("constant", plain) for name, plain in CONSTANTS.items()}
+    kinds |= {name: ("joint", JOINTS[name]) for name in ("vee", "lor", "wedge", "land")}
+    kinds |= {name: ("named", NAMED_SETS[name]) for name in ("emptyset", "varnothing")}
+    return kinds
+
+
+COMMAND_KINDS: Final = _kinds()
+"""Kind and text of the token that a LaTeX command makes."""
+
+PLAIN_KINDS: Final[dict[str, tuple[str, str]]] = {
+    **{name: ("letter", name) for name in GREEK},
+    **{name: ("function", plain) for name, plain in FUNCTIONS.items()},
+    **{name: ("constant", plain) for name, plain in CONSTANTS.items()},
+    **{name: ("joint", plain) for name, plain in JOINTS.items()},
+    "sqrt": ("sqrt", "sqrt"),
+    "mod": ("mod", "mod"),
+    "in": ("word", "in"),
+    "union": ("setop", "union"),
+}
+"""The same for letters in plain text."""
