@@ -1,12 +1,12 @@
 # Every target works on a fresh machine with Python 3.11+ and make: .venv is made first.
-# `make up` and `make down` need Docker with Compose v2 instead.
+# `make images`, `make up` and `make down` need Docker with Compose v2 instead.
 
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench up down constraints
+.PHONY: help venv demo test check bench images up down constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -38,8 +38,13 @@ check: venv ## lint, formatting, types and import contracts
 	$(BIN)/lint-imports
 
 bench: venv ## run every benchmark
+	@$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	@set -e; for file in benchmarks/[a-z]*.py; do \
 	    echo "== $$file"; $(BIN)/python -m "benchmarks.$$(basename "$$file" .py)"; done
+
+images: ## build what untrusted programs run in: small (python, bash) and full (every language)
+	docker build -f sandbox/images/Dockerfile --target small -t rewarden-sandbox:small .
+	docker build -f sandbox/images/Dockerfile --target full -t rewarden-sandbox:full .
 
 up: ## build and start the services with Docker Compose; the gateway listens on 127.0.0.1:8080
 	docker compose up -d --build --wait

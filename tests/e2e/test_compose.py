@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ["redis", "math", "format", "gateway"]
+SANDBOX = ["sandbox", "sandbox-image"]
 WELL_FORMED = "<thinking>2 + 2</thinking> \\boxed{4}"
 SHAPE = {"template": "thinking_boxed"}
 SAMPLES: list[dict[str, Any]] = [
@@ -43,6 +44,27 @@ with Client("redis://redis:6379/0") as client:
 print(json.dumps([verdict.model_dump(mode="json") for verdict in verdicts]))
 """
 
+A_JOB = """
+import base64, json, urllib.request
+job = {"language": "python", "source": base64.b64encode(b"print(6 * 7)").decode(), "runs": [{}]}
+call = urllib.request.Request(
+    "http://127.0.0.1:8000/v1/jobs", json.dumps(job).encode(), {"Content-Type": "application/json"}
+)
+print(urllib.request.urlopen(call).read().decode().strip())
+"""
+IS_SANDBOX_THERE = """
+import socket
+try:
+    socket.create_connection(("sandbox", 8000), 3)
+    print("yes")
+except OSError:
+    pass
+"""
+READY = """
+import json, urllib.request
+print(json.dumps(json.load(urllib.request.urlopen("http://127.0.0.1:8000/readyz"))["slots"]))
+"""
+
 
 class Stack:
     """One Compose project of the test's own, on a free port."""
@@ -61,7 +83,11 @@ class Stack:
         timeout_seconds: float = 120,
     ) -> str:
         """Run a Compose command and return what it printed."""
-        ours = {"REWARDEN_PORT": str(self._port), "REWARDEN_API_KEYS": ""} | (environment or {})
+        ours = {
+            "REWARDEN_PORT": str(self._port),
+            "REWARDEN_API_KEYS": "",
+            "REWARDEN_SANDBOX_IMAGE": "small",
+        } | (environment or {})
         done = subprocess.run(
             ["docker", "compose", "-p", self._project, "--ansi", "never", *arguments],
             cwd=ROOT,
@@ -87,6 +113,16 @@ class Stack:
 
     def inspect(self, service: str) -> dict[str, Any]:
         return _inspect("container", self.compose("ps", "-a", "-q", service).strip())
+
+    def slots(self) -> list[str]:
+        """Find the containers that the sandbox started: those with its volume, but for itself."""
+        found = subprocess.run(
+            ["docker", "ps", "-q", "--filter", f"volume={self._project}-slots"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [c for c in found.stdout.split() if not self.inspect("sandbox")["Id"].startswith(c)]
 
     def verify(self, samples: Sequence[dict[str, Any]], **headers: str) -> httpx.Response:
         """Send one batch to the gateway."""
@@ -158,19 +194,57 @@ def test_root_file_systems_are_read_only(stack: Stack, service: str) -> None:
 
 
 def test_only_the_gateway_is_published_and_on_loopback_alone(stack: Stack) -> None:
-    ports = {name: stack.inspect(name)["HostConfig"]["PortBindings"] for name in SERVICES}
+    names = [*SERVICES, *SANDBOX]
+    ports = {name: stack.inspect(name)["HostConfig"]["PortBindings"] for name in names}
 
     addresses = [binding["HostIp"] for binding in ports.pop("gateway")["8000/tcp"]]
     assert addresses == ["127.0.0.1"]
     assert not any(ports.values())
 
 
-@pytest.mark.parametrize("service", ["redis", "math", "format"])
+@pytest.mark.parametrize("service", ["redis", "math", "format", "sandbox"])
 def test_nothing_that_reads_hostile_text_has_a_way_out(stack: Stack, service: str) -> None:
     networks = stack.inspect(service)["NetworkSettings"]["Networks"]
 
     assert len(networks) == 1
     assert all(_inspect("network", name)["Internal"] for name in networks)
+
+
+def test_programs_run_in_slots(stack: Stack) -> None:
+    events = [json.loads(line) for line in stack.python("sandbox", A_JOB).splitlines()]
+
+    assert events[0]["observation"]["stdout"] == "NDIK"  # 42 and a line feed
+    assert events[-1] == {"end": 1, "driver": "slots"}
+
+
+def test_only_the_sandbox_reaches_the_engine_and_it_has_no_capability(stack: Stack) -> None:
+    mounted = {
+        name
+        for name in [*SERVICES, *SANDBOX]
+        if any("docker.sock" in mount["Source"] for mount in stack.inspect(name)["Mounts"])
+    }
+    status = stack.compose("exec", "-T", "sandbox", "cat", "/proc/self/status")
+    host = stack.inspect("sandbox")["HostConfig"]
+
+    assert mounted == {"sandbox"}
+    assert "CapEff:\t0000000000000000" in status
+    assert "CapBnd:\t0000000000000000" in status
+    assert "NoNewPrivs:\t1" in status
+    assert host["ReadonlyRootfs"]
+    assert not host["Privileged"]
+
+
+def test_the_sandbox_is_out_of_reach_for_the_rest(stack: Stack) -> None:
+    for service in ("math", "gateway"):
+        assert stack.python(service, IS_SANDBOX_THERE) == ""
+
+
+def test_a_killed_sandbox_comes_back_and_leaves_no_container(stack: Stack) -> None:
+    stack.python("sandbox", "import os; os.kill(-1, 9)", check=False)
+
+    _wait_for(lambda: "NDIK" in stack.python("sandbox", A_JOB, check=False))
+    # those of the service before ended when it hung up
+    _wait_for(lambda: len(stack.slots()) == json.loads(stack.python("sandbox", READY))["total"])
 
 
 def test_a_killed_verifier_restarts_and_its_work_is_done(stack: Stack) -> None:
@@ -204,7 +278,7 @@ def test_keys_that_are_set_are_asked_for(stack: Stack) -> None:
 
 
 def test_the_trainer_is_a_profile_of_its_own(stack: Stack) -> None:
-    assert sorted(stack.compose("config", "--services").split()) == sorted(SERVICES)
+    assert sorted(stack.compose("config", "--services").split()) == sorted([*SERVICES, *SANDBOX])
 
     told = json.loads(stack.compose("--profile", "gpu", "config", "--format", "json"))
     devices = told["services"]["trainer"]["deploy"]["resources"]["reservations"]["devices"]

@@ -1,0 +1,1 @@
+"""The ways to run untrusted programs apart, a module each."""
