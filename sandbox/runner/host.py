@@ -84,7 +84,9 @@ class HostPlace:
         if self._hierarchy is None:
             group = ProcessTree(_BEFORE_THE_RUN, room.used_bytes)
         else:
-            group = self._hierarchy.make(f"{self._name}-{self._tag}-{next(self._numbers)}", _BEFORE_THE_RUN)
+            group = self._hierarchy.make(
+                f"{self._name}-{self._tag}-{next(self._numbers)}", _BEFORE_THE_RUN
+            )
         if bubble.first is not None:
             group.add(bubble.first)
         return bubble, group
