@@ -75,14 +75,20 @@ def _wait_until_ready(child: subprocess.Popen[bytes], path: Path) -> None:
             if child.poll() is not None:
                 msg = f"the embedded sandbox ended with exit code {child.returncode}"
                 raise ConfigurationError(msg)
-            if _is_ready(client):
+            if _is_ready(client, path):
                 return
             time.sleep(POLL_SECONDS)
     msg = f"the embedded sandbox was not ready in {START_SECONDS:.0f} s"
     raise ConfigurationError(msg)
 
 
-def _is_ready(client: httpx.Client) -> bool:
+def _is_ready(client: httpx.Client, path: Path) -> bool:
+    try:
+        # httpx leaves a socket open where nobody listens (any more): hence a look of our own.
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.connect(str(path))
+    except OSError:
+        return False
     try:
         return client.get("/readyz").status_code == httpx.codes.OK
     except httpx.TransportError:

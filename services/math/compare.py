@@ -54,6 +54,10 @@ _NO_VALUE = re.compile(
 _PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1"))
 """Names that a question rarely gives, and an answer chooses."""
 _WRAPPED = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{([^{}]*)\}")
+_CIRCLED = re.compile("[\u2460-\u2473]")
+"""Numbers of statements, of which a question asks which are true."""
+_VARIABLES: Final = frozenset("xyzuvwrstnmkpq")
+"""Letters of which a product is hardly a word."""
 _SELECTION = re.compile(r"[A-H]{2,8}")
 _HOW: Final = {
     "normalised": "is, in another spelling,",
@@ -93,6 +97,8 @@ def compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
         return Decision(Outcome.INCORRECT, "The answer is empty.")
     if spec.answer_type == "text":
         return _compare_texts(gold, answer)
+    if (wanted := _CIRCLED.findall(gold.raw)) and (given := _CIRCLED.findall(answer.raw)):
+        return _decision(gold, answer, Finding(set(wanted) == set(given), "normalised"))
     if gold.number and answer.number:
         return _compare_numbers(gold, answer, gold.number, answer.number, spec)
     found = _compare_choices(gold, answer, spec) or _compare_moments(gold, answer)
@@ -268,7 +274,8 @@ def _is_anagram(gold: Tree | None, answer: Tree | None) -> bool:
     So are the orders that a question may ask for: `BDCA`.
     """
     letters = [_letters(tree) for tree in (gold, answer)]
-    is_long = len(letters[0]) > 2
+    may_be_word = not _VARIABLES.issuperset(letters[0]) and len(set(letters[0])) == len(letters[0])
+    is_long = len(letters[0]) > 2 and may_be_word
     return is_long and letters[0] != letters[1] and sorted(letters[0]) == sorted(letters[1])
 
 
@@ -279,8 +286,17 @@ def _letters(tree: Tree | None) -> list[str]:
     return names if len(names) == len(tree.factors) else []
 
 
+def _value_of(tree: Tree | None) -> Tree | None:
+    """Return the value of `x = k pi, k in Z`."""
+    if isinstance(tree, Sequence) and tree.items and not tree.left:
+        tree = tree.items[0]
+    is_named = isinstance(tree, Relation) and tree.operators == ("=",)
+    return tree.operands[1] if is_named and isinstance(tree, Relation) else tree
+
+
 def _is_renamed(gold: Tree | None, answer: Tree | None, spec: MathSpec) -> bool:
     """Whether the answer is the gold one but for the name of a whole number or a constant."""
+    gold, answer = _value_of(gold), _value_of(answer)
     if not isinstance(gold, VALUES) or not isinstance(answer, VALUES):
         return False
     free = [{node for node in walk(tree) if isinstance(node, Symbol)} for tree in (gold, answer)]

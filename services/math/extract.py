@@ -211,6 +211,8 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
     found = _trimmed("final_answer", text, begin, ending)
+    if found and text[found.end - 1] == "!" and text[found.end - 2].isalnum():
+        found = found._replace(doubts=(text[found.start : found.end].rstrip("!"),))  # good news?
     if found and doubt.is_supposed(text, start, match.end()):
         return found._replace(stated=False)
     return found

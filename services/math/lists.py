@@ -18,6 +18,7 @@ from services.math.tree import (
     Sequence,
     Sum,
     Symbol,
+    Text,
     negative,
     walk,
 )
@@ -60,9 +61,11 @@ def _members(relation: Relation) -> Tree:
 
 
 def _is_list_of_values(parts: tuple[Tree, ...]) -> bool:
-    if any(is_inequality(part) or isinstance(part, Sequence) for part in parts):
-        return False
-    return len({_name(part) for part in parts}) == 1  # x = 1 or y = 2 is no list
+    for part in parts:
+        is_group = isinstance(part, Sequence) and not part.left
+        if is_group or is_inequality(part) or isinstance(part, Text):
+            return False
+    return len({_name(part) for part in parts} - {None}) <= 1  # x = 1 or y = 2 is no list
 
 
 def is_inequality(tree: Tree) -> bool:
@@ -95,7 +98,7 @@ def conditions(tree: Tree) -> frozenset[str]:
     found = [
         item.operands[1] for item in items if isinstance(item, Relation) and _is_condition(item)
     ]
-    return frozenset(named.name for named in found if isinstance(named, NamedSet)) - {"R"}
+    return frozenset(named.name for named in found if isinstance(named, NamedSet))
 
 
 def _is_condition(tree: Tree) -> bool:

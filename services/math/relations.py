@@ -24,7 +24,9 @@ from services.math.tree import (
     Sum,
     Symbol,
     Text,
+    children,
     substituted,
+    walk,
 )
 from services.math.values import (
     UNKNOWN,
@@ -134,11 +136,29 @@ def _value_for_equation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
 def _equation_for_value(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
     said = claim(matcher, answer)
     if said is None:
-        return Finding(False, "structural", "the answer is an equation")
+        return _only_right_side(matcher, gold, answer)
     if said.contradicts_itself:
         return Finding(False, "structural", "the answer contradicts itself")
     findings = [matcher.match(gold, value) for value in said.values]
     return next((found for found in findings if found.same), findings[-1])
+
+
+def _only_right_side(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    """Leave `m + n = 204` open for 204: it may be what was asked for; `2x + y = 204` is not."""
+    may_be = isinstance(answer, Relation) and not _has_numbers(answer.operands[0])
+    if may_be and isinstance(answer, Relation) and matcher.match(gold, answer.operands[-1]).same:
+        return UNKNOWN
+    return Finding(False, "structural", "the answer is an equation")
+
+
+def _has_numbers(tree: Tree) -> bool:
+    """Whether numbers are added or multiplied in it, as in `2x + y`."""
+    if not isinstance(tree, VALUES):
+        return False
+    parts = (
+        part for node in walk(tree) if isinstance(node, Sum | Product) for part in children(node)
+    )
+    return any(isinstance(part, Number) and part != MINUS_ONE for part in parts)
 
 
 def _same_equations(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
@@ -147,7 +167,7 @@ def _same_equations(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
         return Finding(False, "structural", "the answer contradicts itself")
     if _is_chain(gold) or _is_chain(answer):
         return _same_chain(matcher, gold, answer)
-    if wanted and given and wanted.name == given.name:
+    if wanted and given and _is_same_name(wanted.name, given.name):
         return matcher.match(wanted.values[-1], given.values[-1])
     if wanted and given and (renamed := _with_arguments_of(wanted.name, given)):
         return matcher.match(wanted.values[-1], renamed)
@@ -156,6 +176,15 @@ def _same_equations(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
         is_renamed = matcher.match(wanted.values[-1], given.values[-1]).same is not False
         return UNKNOWN if is_renamed else Finding(False, "structural")
     return found
+
+
+def _is_same_name(first: Tree | None, second: Tree | None) -> bool:
+    """Whether both name the same; `y(t)` may be called `y`."""
+    if first == second:
+        return True
+    heads = [name.name if isinstance(name, Call | Symbol) else None for name in (first, second)]
+    is_short = isinstance(first, Symbol) or isinstance(second, Symbol)
+    return is_short and heads[0] is not None and heads[0] == heads[1]
 
 
 def _is_chain(tree: Tree) -> bool:
@@ -178,9 +207,12 @@ def _with_arguments_of(name: Tree | None, given: Claim) -> Value | None:
         return None
     value = given.values[-1]
     arguments = (*name.arguments, *given.name.arguments)
-    is_head = all(isinstance(argument, Symbol) for argument in arguments)
+    is_head = all(isinstance(a, Symbol) and "=" not in a.name for a in arguments)
     if name.name != given.name.name or not is_head or not isinstance(value, VALUES):
         return None
+    free = {node for node in walk(value) if isinstance(node, Symbol)}
+    if not free.isdisjoint(set(name.arguments) - set(given.name.arguments)):
+        return None  # f(t) = 2x says nothing of t
     if len(name.arguments) != len(given.name.arguments):
         return None
     return substituted(value, dict(zip(given.name.arguments, name.arguments, strict=True)))

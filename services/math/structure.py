@@ -29,6 +29,7 @@ _SETS_IN_WORDS: Final = {
     "all real numbers": "R",
     "all reals": "R",
     "the set of all real numbers": "R",
+    "all real x": "R",
     "all integers": "Z",
     "empty set": "empty",
     "the empty set": "empty",
@@ -90,7 +91,8 @@ class Matcher:
         """Forgive one side that leaves out where k comes from, but not whole numbers for all."""
         wanted, given = lists.conditions(gold), lists.conditions(answer)
         is_set = any(lists.is_inequality(item) for item in lists.parts(gold) + lists.parts(answer))
-        return UNKNOWN if is_set or (wanted and given) else found
+        is_odd = bool(wanted | given) and (wanted | given) != {"Z"}
+        return UNKNOWN if is_set or is_odd or (wanted and given) else found
 
     def _plain(self, tree: Tree) -> Tree:
         """Give what is written in several ways one form."""
@@ -154,6 +156,8 @@ def _same_text(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
 
 def _contains(first: str, second: str) -> bool:
     """Whether one text is the other and more words: "a circle", "circle of radius one"."""
+    if min(len(first), len(second)) > 2 and (first.startswith(second) or second.startswith(first)):
+        return True  # Mon, Monday
     short, long = sorted((set(first.split()), set(second.split())), key=len)
     return short <= long and NEGATIONS.isdisjoint(long - short)
 

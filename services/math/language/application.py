@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.cursor import ParseError, as_product, as_value
-from services.math.tree import MINUS_ONE, Call, Number, Power, Value, negative
+from services.math.tree import MINUS_ONE, Call, Number, Power, Sequence, Symbol, Value, negative
 
 if TYPE_CHECKING:
     from services.math.language.grammar import Grammar
 
+_FUNCTION_NAMES: Final = frozenset(("f", "g"))
+_FACTORS: Final = frozenset(("x", "e", "i", "pi"))
+"""Names that are multiplied with a number in brackets."""
 _SIMPLE: Final = frozenset(("number", "letter", "constant", "frac", "sqrt", "binom"))
 """Kinds that belong to the argument of a function without parentheses."""
 _INVERSES: Final = {name: f"arc{name}" for name in ("sin", "cos", "tan", "cot", "sec", "csc")} | {
@@ -67,3 +70,58 @@ def _call(name: str, base: Value | None, arguments: tuple[Value, ...]) -> Value:
             raise ParseError(msg)
         return Call("log", (base, *arguments))
     return Call(name, arguments)
+
+
+def applied(grammar: Grammar, name: str) -> Value | None:
+    """Parse on where a name is a function and not a factor; None where it is a factor.
+
+    `f` and `g` are functions, and any name is one of a number alone: `P(0)`. `C` chooses.
+    """
+    if grammar.next.kind == "^":
+        return _inverse(grammar, name) or _chosen(grammar, name)
+    if grammar.next.blank:
+        return None
+    is_function = name in _FUNCTION_NAMES or "'" in name
+    if is_function or (name not in _FACTORS and _is_number_in_brackets(grammar)):
+        return Call(name, grammar.arguments())
+    return _combinations(grammar) if name == "C" else None
+
+
+def _is_number_in_brackets(grammar: Grammar) -> bool:
+    kinds = [token.kind for token in grammar.tokens[grammar.place : grammar.place + 3]]
+    return kinds == ["(", "number", ")"]
+
+
+def _inverse(grammar: Grammar, name: str) -> Value | None:
+    """Parse the `^{-1}(2)` of `f^{-1}(2)`."""
+    tokens = grammar.tokens[grammar.place + 1 : grammar.place + 6]
+    if name not in _FUNCTION_NAMES or [t.text for t in tokens] != ["{", "-", "1", "}", "("]:
+        return None
+    grammar.go_to(grammar.place + 5)
+    return Call(f"{name}^-1", grammar.arguments())
+
+
+def _chosen(grammar: Grammar, name: str) -> Value | None:
+    """Parse the `^2` of `C_n^2`: so many out of n."""
+    head, _, subscript = name.partition("_")
+    if head != "C" or not subscript:
+        return None
+    place = grammar.place
+    grammar.take("^")
+    chosen = grammar.argument(grammar.signed_primary)
+    if not subscript.isdecimal():
+        return Call("binom", (Symbol(subscript), chosen))
+    if isinstance(chosen, Number) and 0 <= chosen.value <= int(subscript) > 1:
+        return Call("binom", (Number(int(subscript)), chosen))
+    grammar.go_to(place)  # a constant with a number, squared
+    return None
+
+
+def _combinations(grammar: Grammar) -> Value | None:
+    """Parse `C(n, 2)`."""
+    place = grammar.place
+    inside = grammar.bracketed()
+    if isinstance(inside, Sequence) and len(inside.items) == 2:
+        return Call("binom", (as_value(inside.items[0]), as_value(inside.items[1])))
+    grammar.go_to(place)
+    return None

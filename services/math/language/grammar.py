@@ -244,10 +244,9 @@ class Grammar(Cursor):
             name = f"{name}_{self.take().text}"  # x1, as plain text writes it
         while self.accept("'"):
             name += "'"
-        if name == "f" or "'" in name:
-            if self.next.kind == "(" and not self.next.blank:
-                return Call(name, self.arguments())
-        elif name == "e" or (name == "i" and not self.bound):
+        if self.next.kind in ("(", "^") and (applied := application.applied(self, name)):
+            return applied
+        if name == "e" or (name == "i" and not self.bound):
             return Constant(name)
         return Symbol(name)
 

@@ -18,6 +18,7 @@ from services.math.language.units import unit
 from services.math.language.vocabulary import (
     BLANKS,
     COMMAND_KINDS,
+    CONSTANTS,
     FRACTIONS,
     FUNCTIONS,
     GREEK_LETTERS,
@@ -253,9 +254,9 @@ class _Lexer:
         if self.nesting >= _MAX_NESTING:
             msg = "nested too deeply"
             raise LexError(msg)
-        plain = inner.strip().replace("$", "")
+        plain = inner.replace("~", " ").strip().replace("$", "")
         if name in UPRIGHT and (not _MATHS.search(plain) or self._is_unit(plain)):
-            self.blank = self.blank or inner[:1].isspace()
+            self.blank = self.blank or inner[:1] in (" ", "~")
             self._roman(_unit_text(plain) if _MATHS.search(plain) else plain)
             self.blank = inner[-1:].isspace()
             return
@@ -287,8 +288,10 @@ class _Lexer:
             self._add("joint", JOINTS[low])
         elif word in FUNCTIONS:
             self._add("function", FUNCTIONS[word])
-        elif word in ("e", "i", "d"):
+        elif word in ("e", "i", "d") or (word == "C" and self.text.startswith("_", self.place)):
             self._add("letter", word)
+        elif word in CONSTANTS:
+            self._add("constant", CONSTANTS[word])
         else:
             self._add("word", word)
 

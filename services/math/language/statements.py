@@ -9,6 +9,7 @@ its item (`5 m`); without the blank it is a product (`5m`), unless no variables 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.cursor import AmbiguousError, ParseError, as_value
@@ -59,6 +60,7 @@ _ITEM_ENDS: Final = frozenset(
 _UNIT_STARTS: Final = frozenset(("word", "letter", "function", "degree", "currency", "%"))
 _SUCH_THAT: Final = frozenset(("mid", "|", ":"))
 _MULTIPLIERS: Final = {
+    "dozen": 12,
     "hundred": 10**2,
     "thousand": 10**3,
     "million": 10**6,
@@ -93,6 +95,8 @@ class Parser(Grammar):
             if self.next.kind in _ITEM_ENDS:
                 break
             parts.append(self.statement())
+        if set(joints) == {"and"} and all(map(_is_inequality, parts)):
+            return Combination("intersection", tuple(parts))
         if "or" not in joints:
             return Sequence(tuple(parts)) if len(parts) > 1 else parts[0]
         if len(set(joints)) > 1 and any(isinstance(part, Relation) for part in parts):
@@ -119,7 +123,7 @@ class Parser(Grammar):
         operands, operators = [first], []
         while self.next.kind == "relation":
             operators.append(self.take().text)
-            operands.append(self.member())
+            operands.append(_set_by_letter(self.member(), operators[-1]))
         if self.next.kind == "pmod" or (self.next.kind == "(" and self.after_next().kind == "mod"):
             self.take()
             operators.append("mod")
@@ -210,7 +214,7 @@ class Parser(Grammar):
             self.take()
         if self.next.kind == "currency":
             sign = self.take().text
-            value = self.value()
+            value = self._multiplied(self.value())
             return Quantity(negative(value) if negated else value, sign)
         tree = self.sum()
         if self.next.text == "to":
@@ -237,8 +241,8 @@ class Parser(Grammar):
         return Text(phrase.casefold().removeprefix("a ").removeprefix("an ").removeprefix("the "))
 
     def _with_unit(self, value: Value) -> Tree:
-        if self.next.text in _MULTIPLIERS and isinstance(value, Number):
-            value = Number(Fraction(value.value) * _MULTIPLIERS[self.take().text])
+        if self.next.text in _MULTIPLIERS:
+            value = self._multiplied(value)
             if self.next.kind in _ITEM_ENDS:
                 return value
         phrase = self._phrase()
@@ -251,6 +255,12 @@ class Parser(Grammar):
         if name == "%":
             return Call("percent", (value,))
         return Call("degrees", (value,)) if name == _DEGREES else Quantity(value, name)
+
+    def _multiplied(self, value: Value) -> Value:
+        """Read the word behind a number that says how many: `3.5 million`, `2 dozen`."""
+        if self.next.text in _MULTIPLIERS and isinstance(value, Number):
+            return Number(Fraction(value.value) * _MULTIPLIERS[self.take().text])
+        return value
 
     def _rest(self) -> list[Token]:
         """Return the tokens up to the end of the item."""
@@ -277,7 +287,13 @@ class Parser(Grammar):
         if self._is_plain_union():
             return True
         last = self.tokens[self.place - 1]
-        return token.blank and last.kind in ("number", "}", ")", "constant") and self._is_unit()
+        if not token.blank or last.kind not in ("number", "}", ")", "constant"):
+            return False
+        rest = self._rest()
+        if any(one.kind == other.kind == "letter" for one, other in pairwise(rest)):
+            return False  # `2 g h` is a product
+        ending = self.tokens[self.place + len(rest)].kind
+        return ending not in ("}", ")", "]") and self._is_unit()
 
     def _is_unit(self) -> bool:
         return unit(self._phrase()) is not None
@@ -312,6 +328,16 @@ class Parser(Grammar):
         self._bars -= 1
         self.take("\\}")
         return result
+
+
+def _is_inequality(tree: Tree) -> bool:
+    return isinstance(tree, Relation) and not {"<", ">", "<=", ">="}.isdisjoint(tree.operators)
+
+
+def _set_by_letter(tree: Tree, operator: str) -> Tree:
+    """Read the Z of `k in Z`."""
+    is_set = isinstance(tree, Symbol) and operator == "in" and tree.name in "RQZNC"
+    return NamedSet(tree.name) if is_set and isinstance(tree, Symbol) else tree
 
 
 def _argument(token: Token) -> Value:

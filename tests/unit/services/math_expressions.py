@@ -156,7 +156,10 @@ def _value_of_parts(node: Add | Mul | Root, point: dict[str, Decimal]) -> Decima
 def differ(one: Node, other: Node) -> bool:
     """Tell whether two expressions clearly have different values."""
     for point in POINTS:
-        a, b = value(one, point), value(other, point)
+        try:
+            a, b = value(one, point), value(other, point)
+        except ArithmeticError:  # a change may have put zero below a fraction bar
+            continue
         if abs(a - b) > CLEAR_DIFFERENCE * max(abs(a), abs(b)):
             return True
     return False
