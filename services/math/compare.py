@@ -282,7 +282,7 @@ def _is_anagram(gold: Tree | None, answer: Tree | None) -> bool:
 def _letters(tree: Tree | None) -> list[str]:
     if not isinstance(tree, Product):
         return []
-    names = [factor.name for factor in tree.factors if isinstance(factor, Symbol)]
+    names = [f.name for f in tree.factors if isinstance(f, Symbol) and len(f.name) == 1]
     return names if len(names) == len(tree.factors) else []
 
 
