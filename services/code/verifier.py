@@ -1,0 +1,142 @@
+"""The code verifier: extract -> run in the sandbox -> compare outside, and a verdict that explains.
+
+`details.trust` is `high`: expected values never meet untrusted code. Tests of which that cannot be
+said are refused as `bad_spec`. The check itself is `services.code.judge`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from rewarden.contracts import Outcome, Sample, Verdict
+from sandbox.client import SandboxClient
+from sandbox.embedded import embedded_sandbox
+from services.code.extract import Extracted, extract
+from services.code.judge import judge_program
+from services.code.memo import Memo
+from services.code.spec import CodeSpec
+from services.code.tally import Judgement
+from services.verifier import read_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import BaseModel
+
+    from services.code.session import Executor
+
+MAX_JOBS: Final = 64
+"""Samples under way at a time; the sandbox has a line of its own for those it has no slot for."""
+ADDRESS: Final = "REWARDEN_SANDBOX_URL"
+
+
+class CodeVerifier:
+    """Runs programs against tests. `start` connects to a sandbox, or starts one of its own."""
+
+    name: ClassVar[str] = "code"
+    version: ClassVar[str] = "1"
+    spec_model: ClassVar[type[BaseModel]] = CodeSpec
+    chunk_size: ClassVar[int] = 8
+
+    def __init__(self, executor: Executor | None = None, sandbox: str | None = None) -> None:
+        """Use an executor of the caller's, or the sandbox at an address.
+
+        Without either, the address is `REWARDEN_SANDBOX_URL`; without that, `start` starts a
+        sandbox in a child process.
+        """
+        self._executor = executor
+        self._sandbox = sandbox
+        self._client: SandboxClient | None = None
+        self._child = ExitStack()
+        self._memo = Memo()
+        self._jobs = asyncio.Semaphore(MAX_JOBS)
+
+    async def start(self) -> None:
+        """Connect to the sandbox; a `ConfigurationError` if there is none and none can start."""
+        if self._executor is None:
+            address = self._sandbox or os.environ.get(ADDRESS)
+            if not address:
+                entered = self._child.enter_context
+                address = await asyncio.to_thread(lambda: entered(embedded_sandbox()))
+            self._client = SandboxClient(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
+            self._executor = self._client
+
+    async def verify(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """Judge the samples, many at a time."""
+        return list(await asyncio.gather(*map(self._verify, samples)))
+
+    async def close(self) -> None:
+        """Leave the sandbox, and end it if it is ours."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = self._executor = None
+        await asyncio.to_thread(self._child.close)
+
+    async def _verify(self, sample: Sample) -> Verdict:
+        spec = read_spec(CodeSpec, sample.spec)
+        if isinstance(spec, str):
+            return self._verdict(sample, Judgement(Outcome.BAD_SPEC, spec))
+        found = extract(sample.text, spec.language)
+        if found is None:
+            said = f"The completion holds no program in {spec.language}."
+            return self._verdict(sample, Judgement(Outcome.NO_ANSWER, said, 0.0))
+        if spec.reference is not None:
+            fault = await self._fault_of_reference(spec, spec.reference)
+            if fault is not None:
+                return self._verdict(sample, fault)
+        judgement, cached = await self._judge(spec, found.code)
+        return self._verdict(sample, judgement, found, cached=cached)
+
+    async def _fault_of_reference(self, spec: CodeSpec, reference: str) -> Judgement | None:
+        found, _ = await self._judge(spec, reference)
+        if found.outcome is Outcome.CORRECT:
+            return None
+        if found.outcome in (Outcome.VERIFIER_ERROR, Outcome.BAD_SPEC):
+            return found
+        reason = f"The reference solution does not pass the tests. {found.reason}"
+        return Judgement(Outcome.BAD_SPEC, reason, details={"reference": found.details})
+
+    async def _judge(self, spec: CodeSpec, code: str) -> tuple[Judgement, bool]:
+        executor = self._executor
+        if executor is None:
+            msg = "the verifier is not started"
+            raise RuntimeError(msg)
+
+        async def judge() -> Judgement:
+            async with self._jobs:
+                return await judge_program(executor, spec, code)
+
+        return await self._memo.get(_key(spec, code), judge)
+
+    def _verdict(
+        self,
+        sample: Sample,
+        found: Judgement,
+        extracted: Extracted | None = None,
+        *,
+        cached: bool = False,
+    ) -> Verdict:
+        details: dict[str, Any] = dict(found.details)
+        if extracted is not None and extracted.is_contested:
+            details["several_programs"] = True
+        if extracted is not None and extracted.is_unclosed:
+            details["unclosed_fence"] = True
+        return Verdict.of(
+            sample,
+            found.outcome,
+            found.reason,
+            verifier=self.name,
+            score=found.score if found.outcome is Outcome.PARTIAL else None,
+            details=details,
+            elapsed_seconds=0.0 if cached else found.seconds,
+            cached=cached,
+        )
+
+
+def _key(spec: CodeSpec, code: str) -> bytes:
+    said = spec.model_dump_json(exclude={"reference"})
+    return hashlib.sha256(f"{len(said)} {said}{code}".encode("utf-8", "replace")).digest()

@@ -1,0 +1,163 @@
+"""The code verifier on a real sandbox: wrong programs that would be paid, and right ones after them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewarden.contracts import Outcome, Sample
+from services.code.verifier import CodeVerifier
+from tests.sandbox_process import SandboxEndedError, running_sandbox
+
+PAIRS = [(1, 2, 3), (-5, 5, 0), (10, 20, 30)]
+LIMITS = {"cpu_seconds": 2}
+FUNCTION = {
+    "tests": {
+        "kind": "function",
+        "entry_point": "add",
+        "cases": [{"args": [a, b], "expected": c} for a, b, c in PAIRS],
+    },
+    "limits": LIMITS,
+}
+SUITE = {
+    "tests": {
+        "kind": "assert",
+        "entry_point": "add",
+        "code": "def check(candidate):\n"
+        + "".join(f"    assert candidate({a}, {b}) == {c}\n" for a, b, c in PAIRS),
+    },
+    "limits": LIMITS,
+}
+STDIO = {
+    "tests": {
+        "kind": "stdio",
+        "cases": [{"stdin": f"{a} {b}\n", "stdout": f"{c}\n"} for a, b, c in PAIRS],
+    },
+    "limits": LIMITS,
+}
+RIGHT = """\
+def add(a, b):
+    return a + b
+
+if __name__ == "__main__":
+    print(add(*map(int, input().split())))
+"""
+HOSTILE = {
+    "exits at once": "import os\nos._exit(0)",
+    "exits in the call": "def add(a, b):\n    raise SystemExit(0)",
+    "exits at the end": "import atexit, os\natexit.register(os._exit, 0)\nadd = lambda a, b: 0",
+    "is equal to all": """\
+class Equal(int):
+    __eq__ = lambda self, other: True
+    __ne__ = lambda self, other: False
+    __hash__ = int.__hash__
+add = lambda a, b: Equal(7)
+""",
+    "hides its class": """\
+class Any:
+    __class__ = int
+    __eq__ = lambda self, other: True
+add = lambda a, b: Any()
+""",
+    "answers for others": """\
+import os
+for descriptor in range(3, 30):
+    try:
+        os.write(descriptor, b'{"value": 3}\\n' * 3)
+    except OSError:
+        pass
+add = lambda a, b: 0
+""",
+    "reads the frames": """\
+import sys
+def add(a, b):
+    frame = sys._getframe()
+    while frame:
+        for value in list(frame.f_locals.values()):
+            if isinstance(value, dict) and "expected" in value:
+                return value["expected"]
+        frame = frame.f_back
+    return 0
+""",
+    "says it passed": "print('All tests passed\\nOK')\nadd = lambda a, b: 0",
+    "knows the first test": "add = lambda a, b: 3 if a == 1 else 0\nprint(3)",
+    "never ends": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "prints without end": "while True:\n    print('x' * 100_000)",
+    "takes all memory": "x = []\nwhile True:\n    x.append(bytearray(1 << 24))",
+    "kills everyone": "import os\nos.kill(-1, 9)",
+    "stops everyone": "import os\nos.kill(0, 19)",
+    "breaks the interpreter": "import ctypes\nctypes.string_at(0)",
+    "returns itself": "def add(a, b):\n    x = []\n    x.append(x)\n    return x",
+    "prints other digits": "print('\\uff13')",
+}
+
+
+@pytest.fixture(params=["bwrap", pytest.param("slots", marks=pytest.mark.docker)])
+async def verifier(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CodeVerifier]:
+    if request.param == "slots":
+        request.getfixturevalue("docker_engine")
+    path = tmp_path / "socket"
+    sockets = {"REWARDEN_SANDBOX_SOCKETS": str(tmp_path / "slots")}
+    try:
+        with running_sandbox(path, "--driver", request.param, "--slots", "2", **sockets):
+            made = CodeVerifier(sandbox=f"unix:{path}")
+            await made.start()
+            yield made
+            await made.close()
+    except SandboxEndedError as error:
+        part = "bwrap" if request.param == "bwrap" else "docker"
+        if part in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
+            pytest.fail(f"{part} is required here: {error}")
+        pytest.skip(f"needs {request.param}: {error}")
+
+
+async def _outcomes(
+    verifier: CodeVerifier, programs: list[str], spec: dict[str, Any]
+) -> list[Outcome]:
+    verdicts = await verifier.verify([Sample(completion=one, spec=spec) for one in programs])
+    return [verdict.outcome for verdict in verdicts]
+
+
+async def test_no_hostile_program_is_paid_and_right_ones_between_them_are(
+    verifier: CodeVerifier,
+) -> None:
+    for spec in (FUNCTION, SUITE, STDIO):
+        programs: list[str] = []
+        for number, program in enumerate(HOSTILE.values()):
+            programs += [program, f"{RIGHT}# {number}\n"]
+        found = await _outcomes(verifier, programs, spec)
+        assert found[1::2] == [Outcome.CORRECT] * len(HOSTILE)
+        unpaid = {Outcome.INCORRECT, Outcome.TIMEOUT, Outcome.RESOURCE_LIMIT}
+        wrong = {
+            name: outcome
+            for name, outcome in zip(HOSTILE, found[::2], strict=True)
+            if outcome not in unpaid
+        }
+        assert wrong == {}
+
+
+async def test_values_of_every_kind_cross_and_are_compared(verifier: CodeVerifier) -> None:
+    values = ["{1, 2}", "{(1, 2): [None]}", "b'x'", "1.5", "10**30", "(1, [2])"]
+    program = "def f(i):\n    return [" + ", ".join(values) + "][i]\n"
+    cases = [
+        {"args": ["0"], "expected": "{2, 1}"},
+        {"args": ["1"], "expected": "{(1, 2): [None]}"},
+        {"args": ["2"], "expected": "b'x'"},
+        {"args": ["3"], "expected": "1.5000000001"},
+        {"args": ["4"], "expected": "1" + "0" * 30},
+        {"args": ["5"], "expected": "(1, [2])"},
+        {"args": ["9"], "raises": "IndexError"},
+    ]
+    tests = {"kind": "function", "entry_point": "f", "notation": "python", "cases": cases}
+    assert await _outcomes(verifier, [program], {"tests": tests}) == [Outcome.CORRECT]
+
+
+async def test_a_method_of_a_class_can_be_the_entry_point(verifier: CodeVerifier) -> None:
+    program = "class Solution:\n    def double(self, xs):\n        return [2 * x for x in xs]\n"
+    cases = [{"args": [[1, 2]], "expected": [2, 4]}]
+    tests = {"kind": "function", "entry_point": "Solution.double", "cases": cases}
+    assert await _outcomes(verifier, [program], {"tests": tests}) == [Outcome.CORRECT]
