@@ -19,8 +19,8 @@ from services.math.tree import (
     Sum,
     Symbol,
     Text,
+    calls,
     negative,
-    walk,
 )
 from services.math.values import UNKNOWN, Finding
 
@@ -117,9 +117,7 @@ def _name(item: Tree) -> Tree | None:
 def _has_sign(tree: Tree) -> bool:
     if isinstance(tree, Relation):
         return any(_has_sign(operand) for operand in tree.operands)
-    return isinstance(tree, VALUES) and any(
-        isinstance(node, Call) and node.name in _SIGNS for node in walk(tree)
-    )
+    return isinstance(tree, VALUES) and any(call.name in _SIGNS for call in calls(tree))
 
 
 def _expanded_relation(relation: Relation) -> Tree:
@@ -135,7 +133,7 @@ def _expanded_relation(relation: Relation) -> Tree:
 def _both_signs(value: Value) -> list[Value]:
     if not _has_sign(value):
         return [value]
-    signs = [node.name for node in walk(value) if isinstance(node, Call) and node.name in _SIGNS]
+    signs = [call.name for call in calls(value) if call.name in _SIGNS]
     if len(signs) > 1 and "mp" not in signs:
         return [value]  # two signs may go together or not
     return [_with_sign(value, place) for place in (0, 1)]

@@ -28,6 +28,7 @@ from services.math.tree import (
     Product,
     Symbol,
     Value,
+    calls,
     children,
     walk,
 )
@@ -139,9 +140,7 @@ def same_expression(gold: Value, answer: Value) -> Finding:
 def _readings_of_log(gold: Value, answer: Value) -> tuple[normal.Base, ...]:
     """Return the bases that a logarithm without one may have: schools say 10, and analysts e."""
     for value in (gold, answer):
-        if any(
-            isinstance(n, Call) and n.name == "log" and len(n.arguments) == 1 for n in walk(value)
-        ):
+        if any(call.name == "log" and len(call.arguments) == 1 for call in calls(value)):
             return (10, "e")
     return (None,)
 
