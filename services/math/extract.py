@@ -185,9 +185,11 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         or doubt.is_hidden(text, start, last.start)
         or doubt.is_taken_back(text, last.end, end)
     )
+    others = doubt.alternatives(text, start, (last.start, last.end), end)
     if len(full) < 2 and last is boxes[-1]:
-        return Found("boxed", last.inner, last.end - 1, stated)
+        return Found("boxed", last.inner, last.end - 1, stated, doubts=others)
     rivals, doubts = side_by_side(text, full or boxes)
+    doubts.extend(others)
     if last is not boxes[-1]:
         doubts.append("")
     return Found("boxed", last.inner, last.end - 1, stated, tuple(rivals), tuple(doubts))
@@ -210,10 +212,12 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     ending = stop.start() if stop else end
     if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
-    found = _trimmed("final_answer", text, begin, ending)
+    found = _trimmed("final_answer", text, begin, tail.before_remark(text, begin, ending))
     if found and text[found.end - 1] == "!" and text[found.end - 2].isalnum():
         found = found._replace(doubts=(text[found.start : found.end].rstrip("!"),))  # good news?
-    if found and doubt.is_supposed(text, start, match.end()):
+    if found and (
+        doubt.is_denied(text, start, match.start()) or doubt.is_taken_back(text, found.end, end)
+    ):
         return found._replace(stated=False)
     return found
 

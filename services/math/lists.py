@@ -174,6 +174,8 @@ def _one_item(matcher: Matcher, items: Sequence, other: Tree, *, gold_is_list: b
     parts = list(items.items)
     if len(parts) > 1 and not items.left:
         parts = _once(matcher, parts)
+    if not gold_is_list and any(isinstance(part, Text) and " " in part.words for part in parts):
+        return UNKNOWN  # an answer and a remark: "5, as required"
     if len(parts) != 1 or matcher.is_inside:
         what = "several values are expected" if gold_is_list else "the answer is several values"
         return Finding(False, "structural", what)

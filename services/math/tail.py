@@ -32,6 +32,16 @@ _TASK = re.compile(
 )
 """A sentence that sets a task or a condition, and draws no conclusion."""
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
+_REMARK = re.compile(
+    r"[$*\s)]*(?:,\s*|\s+|\s*\()(?:(?:(as|since|because|obtained|which|where|when|so|and (?:we|this)"
+    r"|rounded|approximately|see|according|i\.e|e\.g|that is)\b)|→|⇒)",
+    re.IGNORECASE,
+)
+_REASONS: Final = frozenset(("as", "since", "because", "obtained"))
+_OBJECTION = re.compile(
+    r"\b(?:not|wrong|incorrect|mistake|but|however|otherwise|else|actually|or)\b|n't\b",
+    re.IGNORECASE,
+)
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
@@ -64,6 +74,20 @@ def _last_break(text: str, mark: str, start: int, end: int) -> int:
     while mark == "! " and place > start and text[place - 1].isdigit():
         place = text.rfind(mark, start, place)
     return place + 1
+
+
+def before_remark(text: str, start: int, end: int) -> int:
+    """Return where the answer ends that a remark follows: the 5 of `5, as expected`.
+
+    A reason may hold values ("since 2 + 3 = 5"), any other remark none, and nothing that objects.
+    """
+    remark = _REMARK.search(text, start + 1, end)
+    if remark is None or _OBJECTION.search(text, remark.end(), end):
+        return end
+    is_reason = (remark[1] or "").lower() in _REASONS
+    if not is_reason and any(c.isdigit() or c == "\\" for c in text[remark.end() : end]):
+        return end
+    return remark.start()
 
 
 def last_latex(text: str, start: int, end: int) -> Span | None:
