@@ -12,7 +12,7 @@ convention (`services.math.language.reading`), `1/2x`, a letter that may stand f
 from __future__ import annotations
 
 import re
-from itertools import islice, product
+from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rewarden.contracts import Outcome
@@ -53,6 +53,9 @@ _NO_VALUE = re.compile(
 """Code, questions, bounds and negations: whatever else they are, they are no number."""
 _PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1"))
 """Names that a question rarely gives, and an answer chooses."""
+_CONSTANT: Final = re.compile(r"[CcKk](?:_?\d)?")
+"""Names of constants of integration, where there may be several."""
+_MAX_RENAMED: Final = 3
 _WRAPPED = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{([^{}]*)\}")
 _CIRCLED = re.compile("[\u2460-\u2473]")
 """Numbers of statements, of which a question asks which are true."""
@@ -301,12 +304,17 @@ def _is_renamed(gold: Tree | None, answer: Tree | None, spec: MathSpec) -> bool:
         return False
     free = [{node for node in walk(tree) if isinstance(node, Symbol)} for tree in (gold, answer)]
     wanted, given = free[0] - free[1], free[1] - free[0]
-    if len(wanted) != 1 or len(given) != 1:
+    if len(wanted) != len(given) or not 1 <= len(wanted) <= _MAX_RENAMED:
         return False
-    if not {symbol.name for symbol in wanted | given} <= _PARAMETERS:
+    names = [{symbol.name for symbol in side} for side in (wanted, given)]
+    is_free = all(side <= _PARAMETERS for side in names)
+    if not is_free and not any(all(map(_CONSTANT.fullmatch, side)) for side in names):
         return False
-    renamed = substituted(answer, {given.pop(): wanted.pop()})
-    return Matcher(spec).match(gold, renamed).same is not False
+    return any(
+        Matcher(spec).match(gold, substituted(answer, dict(zip(order, wanted, strict=True)))).same
+        is not False
+        for order in permutations(given)
+    )
 
 
 def _unread(gold: Answer, answer: Answer, problem: Problem) -> Decision:

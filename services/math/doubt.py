@@ -104,7 +104,7 @@ def alternatives(text: str, start: int, answer: tuple[int, int], end: int) -> tu
     before = _EITHER.search(text, max(start, answer[0] - 60), answer[0])
     after = _OTHERWISE.match(text, answer[1], end)
     found = [match[1].rstrip(".") for match in (before, after) if match]
-    return tuple(value for value in found if _VALUE.search(value))
+    return tuple(value for value in found if _VALUE.search(value) and "boxed" not in value)
 
 
 def _sentence_before(text: str, start: int, end: int) -> str:

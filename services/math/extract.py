@@ -216,7 +216,7 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     if found and text[found.end - 1] == "!" and text[found.end - 2].isalnum():
         found = found._replace(doubts=(text[found.start : found.end].rstrip("!"),))  # good news?
     if found and (
-        doubt.is_denied(text, start, match.start()) or doubt.is_taken_back(text, found.end, end)
+        doubt.is_denied(text, start, match.end()) or doubt.is_taken_back(text, found.end, end)
     ):
         return found._replace(stated=False)
     return found
@@ -263,6 +263,9 @@ def _number(text: str, start: int, end: int) -> Found | None:
         stated = tail.is_stated(text, start, span)
         shout = (text[span[0] : span[1]].rstrip("!"),) if text[span[1] - 1] == "!" else ()
         return Found("number", *span, stated=stated, doubts=shout)  # 5! may be 5, and good news
+    count = tail.last_count(text, *sentence)
+    if count and tail.is_stated(text, start, count):
+        return Found("number", *count)
     mentioned = tail.last_number(text, *sentence)
     return mentioned and Found("number", *mentioned, stated=False)
 

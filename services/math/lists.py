@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from services.math.language.vocabulary import KNOWN_FUNCTIONS
 from services.math.tree import (
     VALUES,
     Call,
@@ -110,7 +111,9 @@ def _is_condition(tree: Tree) -> bool:
 
 def _name(item: Tree) -> Tree | None:
     if isinstance(item, Relation) and item.operators == ("=",):
-        return item.operands[0] if isinstance(item.operands[0], Symbol) else None
+        name = item.operands[0]
+        is_function = isinstance(name, Call) and name.name not in KNOWN_FUNCTIONS
+        return name if isinstance(name, Symbol) or is_function else None
     return None
 
 

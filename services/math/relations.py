@@ -264,7 +264,12 @@ def _same_congruence(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
         return UNKNOWN if is_remainder else _STRUCTURAL_NO
     if not (_is_congruence(gold) and _is_congruence(answer)):
         return UNKNOWN
-    same = [matcher.match(gold.operands[place], answer.operands[place]).same for place in (0, 2)]
+    nameless = Symbol("") in (gold.operands[0], answer.operands[0])  # `3 (mod 7)`, of whatever
+    same = [
+        (place == 0 and nameless)
+        or matcher.match(gold.operands[place], answer.operands[place]).same
+        for place in (0, 2)
+    ]
     if False in same:
         return _STRUCTURAL_NO
     (_, wanted, modulus), (_, given, _) = gold.operands, answer.operands

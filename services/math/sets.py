@@ -100,11 +100,16 @@ def _same_as_written(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
             return lists.in_order(matcher, gold.items, answer.items)
         return _NO if gold.left and answer.left else UNKNOWN
     parts = _parts(gold), _parts(answer)
-    if type(gold) is type(answer) and parts[0] and parts[1]:
+    is_same_kind = type(gold) is type(answer) and _operator(gold) == _operator(answer)
+    if is_same_kind and parts[0] and parts[1]:
         found = lists.in_any_order(matcher, parts[0], parts[1], repeats=True)
         return found if found.same else UNKNOWN
     both_named = isinstance(gold, NamedSet) and isinstance(answer, NamedSet)
     return _NO if both_named else UNKNOWN
+
+
+def _operator(tree: Tree) -> str:
+    return tree.operator if isinstance(tree, Combination) else ""
 
 
 def _parts(tree: Tree) -> tuple[Tree, ...]:

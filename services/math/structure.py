@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING, Final
 
 from services.math import lists, quantities, relations, sets
 from services.math.language.words import NEGATIONS
-from services.math.tree import VALUES, Matrix, NamedSet, Sequence, Text
+from services.math.tree import (
+    VALUES,
+    Constant,
+    Matrix,
+    NamedSet,
+    Number,
+    Sequence,
+    Sum,
+    Symbol,
+    Text,
+    Value,
+    substituted,
+    walk,
+)
 from services.math.values import UNKNOWN, Finding, same_value
 
 if TYPE_CHECKING:
@@ -51,6 +64,7 @@ _SAME_WORDS: Final = (
 )
 
 
+_BASIS: Final = (Constant("i"), Symbol("j"), Symbol("k"))
 _NO: Final = Finding(False, "structural")
 
 
@@ -139,6 +153,36 @@ def _vector(tree: Tree) -> tuple[Tree, ...] | None:
     return tree.items if is_tuple and isinstance(tree, Sequence) else None
 
 
+def _same_components(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    """Compare `3i + 4j` with `(3, 4)`."""
+    if isinstance(gold, VALUES) == isinstance(answer, VALUES):
+        return None
+    value, other = (gold, answer) if isinstance(gold, VALUES) else (answer, gold)
+    given = _vector(other)
+    if given is None or not isinstance(value, VALUES) or not 2 <= len(given) <= 3:
+        return None
+    parts = _components(value, len(given))
+    if parts is None:
+        return None
+    pair = (parts, given) if value is gold else (given, parts)
+    return lists.in_order(matcher, *pair)
+
+
+def _components(value: Value, count: int) -> tuple[Value, ...] | None:
+    """Return the factors of i, j and k; None where the value is no sum of multiples of them."""
+    terms = value.terms if isinstance(value, Sum) else (value,)
+    found = [[base for base in _BASIS if base in walk(term)] for term in terms]
+    bases = {base for each in found for base in each}
+    is_vector = all(len(each) == 1 for each in found) and bases != {_BASIS[0]}
+    if not is_vector or (count == 2 and _BASIS[2] in bases):
+        return None
+    parts = []
+    for one in _BASIS[:count]:
+        by: dict[Value, Value] = {base: Number(int(base == one)) for base in _BASIS}
+        parts.append(substituted(value, by))
+    return tuple(parts)
+
+
 def _same_text(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     """Compare words; some words have the same meaning, and none the meaning of a number."""
     texts = [tree.words if isinstance(tree, Text) else None for tree in (gold, answer)]
@@ -165,6 +209,7 @@ def _contains(first: str, second: str) -> bool:
 _COMPARERS: Final[tuple[Callable[[Matcher, Tree, Tree], Finding | None], ...]] = (
     relations.same_relation,
     sets.same_set,
+    _same_components,
     _same_matrix,
     lists.same_list,
     quantities.same_quantity,

@@ -21,6 +21,10 @@ _BREAKS = (". ", "! ", "? ", "\n", "。", "\uff01", "\uff1f")
 _WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:/\d+)?%?!*")
+_COUNT = re.compile(
+    r"(?<![\w.,/^*+=-])(-?\d[\d,]*(?:\.\d+)?(?: (?!(?:is|are|was|were|in|of|to|and|or|by|for|at|as|on"
+    r"|if|not|than|with|more|less|wrong)\b)[A-Za-z]+){1,2})\Z"
+)
 _SAYS = re.compile(
     r"(?:\b(?:is|are|be|equals?|answer|result|total)|[=:\uff1a是为])[\s$*]{0,6}\Z", re.IGNORECASE
 )
@@ -33,7 +37,7 @@ _TASK = re.compile(
 """A sentence that sets a task or a condition, and draws no conclusion."""
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
 _REMARK = re.compile(
-    r"[$*\s)]*(?:,\s*|\s+|\s*\()(?:(?:(as|since|because|obtained|which|where|when|so|and (?:we|this)"
+    r"[$*)]{0,4}(?:,\s{0,4}|\s{1,4}\(?|\()(?:(?:(as|since|because|obtained|which|where|when|so|and (?:we|this)"
     r"|rounded|approximately|see|according|i\.e|e\.g|that is)\b)|→|⇒)",
     re.IGNORECASE,
 )
@@ -123,6 +127,12 @@ def last_expression(text: str, start: int, end: int) -> Span | None:
 def _joins(word: str, following: str) -> bool:
     """Whether `word` is a part of an equation: it holds an equals sign, or an operator follows."""
     return "=" in word or following.startswith(("=", "+", "-", "*", "/", "^"))
+
+
+def last_count(text: str, start: int, end: int) -> Span | None:
+    """Return the number with the one or two words that end the sentence: `42 red apples`."""
+    match = _COUNT.search(text, max(start, end - 60), end)
+    return match.span(1) if match else None
 
 
 def last_number(text: str, start: int, end: int) -> Span | None:

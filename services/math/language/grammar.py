@@ -27,6 +27,7 @@ from services.math.tree import (
     VALUES,
     Call,
     Constant,
+    Matrix,
     NamedSet,
     Number,
     Power,
@@ -135,6 +136,8 @@ class Grammar(Cursor):
                 factors = [Call(name, (as_value(as_product(factors)), as_value(self.unary())))]
             elif self.is_factor(kind):
                 factors.append(as_value(self.power()))
+            elif kind == "begin":
+                return commands.scaled(commands.matrix(self), as_value(as_product(factors)))
             else:
                 break
         return as_product(factors)
@@ -174,7 +177,10 @@ class Grammar(Cursor):
             return self.power()
         self._enter()
         self.take()
-        signed = _ADDING[kind](as_value(self.unary()))
+        inside = self.unary()
+        if kind == "-" and isinstance(inside, Matrix):
+            inside = commands.scaled(inside, MINUS_ONE)
+        signed = inside if isinstance(inside, Matrix) else _ADDING[kind](as_value(inside))
         self._depth -= 1
         return signed
 
@@ -182,6 +188,8 @@ class Grammar(Cursor):
         """Parse a value with its exponent, factorials, percent and degree signs."""
         base = self.primary()
         postfixes = 0
+        if self.next.kind == "^" and isinstance(base, Matrix | Sequence):
+            base = commands.transposed(self, base)
         while (kind := self.next.kind) in _POSTFIXES:
             postfixes += 1
             if postfixes > MAX_POSTFIXES:
@@ -364,7 +372,7 @@ _PRIMARIES: Final[dict[str, Callable[[Grammar], Tree]]] = {
     "binom": commands.binomial,
     "accent": commands.accented,
     "big": commands.big,
-    "begin": commands.matrix,
+    "begin": commands.environment,
     "|": Grammar.absolute,
     "lfloor": Grammar.rounded,
     "lceil": Grammar.rounded,
