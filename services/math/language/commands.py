@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from services.math.language.cursor import ParseError, as_value
 from services.math.tree import (
     Call,
+    Constant,
     Matrix,
     Number,
     Power,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _MATRICES: Final = frozenset(("matrix", "pmatrix", "bmatrix", "Bmatrix", "smallmatrix", "array"))
 _SYSTEMS: Final = frozenset(("cases", "aligned", "gathered"))
 _TRANSPOSED: Final = frozenset(("T", "t", "top", "intercal"))
+_UNIT_VECTORS: Final = {"i": "i", "j": "j", "k": "k", "imath": "i", "jmath": "j"}
 _HALF: Final = Number(Fraction(1, 2))
 
 
@@ -59,9 +61,11 @@ def binomial(grammar: Grammar) -> Value:
 
 
 def accented(grammar: Grammar) -> Value:
-    """Parse a letter with an arrow or a bar: a name."""
+    r"""Parse a letter with an arrow or a bar: a name; `\hat i` is the unit vector that is also i."""
     accent = grammar.take().text
     name = grammar.raw_group()
+    if accent in ("hat", "vec", "widehat") and name in _UNIT_VECTORS:
+        return Constant("i") if _UNIT_VECTORS[name] == "i" else Symbol(_UNIT_VECTORS[name])
     if not name.isalnum():
         msg = "an accent over more than a name"
         raise ParseError(msg)

@@ -20,6 +20,7 @@ PAID = [
     ("2\\begin{pmatrix}1\\\\2\\end{pmatrix}", "So \\boxed{\\begin{pmatrix}2\\\\4\\end{pmatrix}}"),
     ("2\\begin{pmatrix}1\\\\2\\end{pmatrix}", "So \\boxed{(2,4)}"),
     ("3\\mathbf{i}+4\\mathbf{j}", "So \\boxed{(3,4)}"),
+    ("3\\hat{i}-\\hat{k}", "So \\boxed{(3,0,-1)}"),
     ("3\\mathbf{i}+4\\mathbf{j}", "So \\boxed{3i+4j}"),
     ("3\\mathbf{i}+4\\mathbf{j}", "So \\boxed{\\langle 3,4\\rangle}"),
     ("3\\mathbf{i}+4\\mathbf{j}", "So \\boxed{\\begin{pmatrix}3\\\\4\\end{pmatrix}}"),
