@@ -77,12 +77,14 @@ _TAKING_BACK = re.compile(
 )
 _SECOND_THOUGHT = re.compile(
     r"\b(?:actually|wait|oops|correction|(?:made|is|was) a mistake|(?:i|that|this) (?:is|was) wrong"
-    r"|should (?:be|have been)\W{1,4}\d|no,? it'?s)\b|错了|不对|应该是",
+    r"|should (?:be|have been)\W{1,4}\d|no,? it'?s|also (?:right|correct|works?|possible|valid)"
+    r"|would be (?:the|my) answer|which (?:over|under)counts)\b|错了|不对|应该是",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"[$*)\]]{0,4}(?:[.;,]?\s+(?:or|else|otherwise|alternatively|possibly|maybe)\b[\s,:]*){1,2}"
-    r"(?:\S{1,3}\s?=\s?)?\$?([^\s,;?!$]{1,40})",
+    r"(?:[$*)\]]{0,4}(?:[.;,]?\s+(?:or|and|else|otherwise|alternatively|possibly|maybe)\b[\s,:]*){1,2}"
+    r"|,\s?(?=-?\d[^$\n]{0,20}\$))"
+    r"(?:\S{1,3}\s?=\s?)?(?:\$|\\\()?([^\s,;?!$]{1,40}?)(?=\\?[)\s,;?!$]|\Z)",
     re.IGNORECASE,
 )
 _EITHER = re.compile(

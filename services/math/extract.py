@@ -28,6 +28,7 @@ from services.math.said import (
     said,
     without_comments,
 )
+from services.math.surroundings import is_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ _CUE_TRIES: Final = 8
 _STATEMENT = re.compile(
     r"(?:nswer|答案|答え|답|ption|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
     r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|(?:是|为|は|은|는|é)\s?[:\uff1a]?)"
-    r"[*_\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
+    r"[*_`\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
@@ -184,6 +185,7 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         doubt.is_denied(text, start, last.start)
         or doubt.is_hidden(text, start, last.start)
         or doubt.is_taken_back(text, last.end, end)
+        or is_part(text, start, (last.start, last.end), end)
     )
     others = doubt.alternatives(text, start, (last.start, last.end), end)
     if len(full) < 2 and last is boxes[-1]:
@@ -275,8 +277,8 @@ def _whole(text: str, start: int, end: int) -> Found | None:
 
 
 def _trimmed(strategy: Strategy, text: str, start: int, end: int) -> Found | None:
-    """Return the piece without blanks and asterisks around it; None if nothing is left."""
-    start, end = tail.trim(text, start, end, " \t\r\n*")
+    """Return the piece without blanks, asterisks and backticks around it; None if nothing is left."""
+    start, end = tail.trim(text, start, end, " \t\r\n*`")
     return Found(strategy, start, end) if start < end else None
 
 

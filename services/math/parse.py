@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARS: Final = 60
 _SHORT: Final = 200
 
+_QUOTES: Final = (
+    *(('"', '"'), ("'", "'"), ("``", "''"), ("`", "`"), ("__", "__"), ("_", "_")),
+    *(("\u201c", "\u201d"), ("\u2018", "\u2019"), ("\u300c", "\u300d")),
+)
 _GREEK = (
     r"\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma"
     r"|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega)"
@@ -139,6 +143,7 @@ class _Reading:
 
 def parse(raw: str, *, units: bool = True) -> Answer:
     """Read an answer; never raises."""
+    raw = _unquoted(raw)
     text, symbol = canonical(raw), ""
     if "=" in text and (match := _SYMBOL.match(text)):
         value = bare(text[match.end() :])
@@ -151,6 +156,17 @@ def parse(raw: str, *, units: bool = True) -> Answer:
     return Answer(raw, text, symbol, number, problem, units)
 
 
+def _unquoted(raw: str) -> str:
+    """Leave out one pair of quotation marks, backticks or underscores around the whole."""
+    inner = raw.strip()
+    for opening, closing in _QUOTES:
+        if inner.startswith(opening) and inner.endswith(closing):
+            piece = inner[len(opening) : -len(closing)]
+            if piece.strip() and opening not in piece and closing not in piece:
+                return piece
+    return raw
+
+
 def _number(text: str) -> tuple[Number | None, Problem | None]:
     if not text:
         return None, Problem.BLANK
@@ -160,6 +176,11 @@ def _number(text: str) -> tuple[Number | None, Problem | None]:
         return None, None if "^" in text or "e" in text.lower() else Problem.OUTSIZE
     except ZeroDivisionError:
         return None, Problem.GARBLED
+
+
+def is_garbled(raw: str) -> bool:
+    """Whether no reading makes sense of an answer."""
+    return parse(raw).problem is Problem.GARBLED
 
 
 def _is_parenthesised(text: str) -> bool:
