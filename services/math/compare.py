@@ -56,6 +56,11 @@ _PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1")
 _CONSTANT: Final = re.compile(r"[CcKk](?:_?\d)?")
 """Names of constants of integration, where there may be several."""
 _MAX_RENAMED: Final = 3
+_GLOSSED = re.compile(
+    r"(.{1,200}?)(?:\s+\(|\s*\\text\s*\{\s*\(|\((?=[A-Za-z]{3}))(?:or|i\.e\.|=|\\approx|≈|about)?\s*"
+    r"([^()]{1,100})\)\s*\}?\.?",
+    re.DOTALL,
+)
 _WRAPPED = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{([^{}]*)\}")
 _CIRCLED = re.compile("[\u2460-\u2473]")
 """Numbers of statements, of which a question asks which are true."""
@@ -94,6 +99,27 @@ def is_usable(gold: Answer, spec: MathSpec) -> bool:
 
 def compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
     """Decide on an answer whose text is not that of the gold; see the module for the rule."""
+    decision = _compare(gold, answer, spec)
+    if decision.outcome is Outcome.CORRECT or not answer.raw.rstrip(" }.").endswith(")"):
+        return decision
+    return _compare_glossed(gold, answer, spec) or decision
+
+
+def _compare_glossed(gold: Answer, answer: Answer, spec: MathSpec) -> Decision | None:
+    """Look at `1/2 (0.5)`, which says a thing twice, and at `5 (in metres)`; None for all else."""
+    match = _GLOSSED.fullmatch(answer.raw.strip())
+    if match is None or not match[1].strip():
+        return None
+    head = _compare(gold, parse(match[1], units=answer.units), spec)
+    if head.outcome is not Outcome.CORRECT:
+        return None
+    gloss = parse(match[2], units=answer.units)
+    if gloss.tree is not None and _compare(gold, gloss, spec).outcome is Outcome.CORRECT:
+        return head
+    return _undecided(gold, answer)
+
+
+def _compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
     if gold.text == answer.text and answer.text and _agree_on_the_name(gold, answer, spec):
         return _yes(gold, answer, "normalised")
     if not answer.text:

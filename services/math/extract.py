@@ -279,6 +279,8 @@ def _whole(text: str, start: int, end: int) -> Found | None:
 def _trimmed(strategy: Strategy, text: str, start: int, end: int) -> Found | None:
     """Return the piece without blanks, asterisks and backticks around it; None if nothing is left."""
     start, end = tail.trim(text, start, end, " \t\r\n*`")
+    if text.endswith("__", start, end):
+        end -= 2
     return Found(strategy, start, end) if start < end else None
 
 

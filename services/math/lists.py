@@ -51,7 +51,9 @@ def plain(tree: Tree) -> Tree:
         return plain(Sequence(tree.parts)) if _is_list_of_values(tree.parts) else tree
     if isinstance(tree, Sequence):
         return _plain_sequence(tree)
-    return _expanded_relation(tree) if isinstance(tree, Relation) else tree
+    if isinstance(tree, Relation):
+        return _system(tree) or _expanded_relation(tree)
+    return tree
 
 
 def _members(relation: Relation) -> Tree:
@@ -123,6 +125,20 @@ def _has_sign(tree: Tree) -> bool:
     return isinstance(tree, VALUES) and any(call.name in _SIGNS for call in calls(tree))
 
 
+def _system(relation: Relation) -> Tree | None:
+    """Return `(x, y) = (1, 2)` as `x = 1, y = 2`; None for what is none."""
+    if relation.operators != ("=",):
+        return None
+    names, values = relation.operands
+    if not (isinstance(names, Sequence) and isinstance(values, Sequence)):
+        return None
+    is_named = all(isinstance(name, Symbol) for name in names.items)
+    if not is_named or not len(set(names.items)) == len(names.items) == len(values.items) > 1:
+        return None
+    pairs = zip(names.items, values.items, strict=True)
+    return Sequence(tuple(Relation(pair, ("=",)) for pair in pairs))
+
+
 def _expanded_relation(relation: Relation) -> Tree:
     r"""`x = \pm 2` is `x = 2` or `x = -2`, which is the list of both."""
     if relation.operators != ("=",) or not _has_sign(relation):
@@ -179,6 +195,9 @@ def _one_item(matcher: Matcher, items: Sequence, other: Tree, *, gold_is_list: b
         parts = _once(matcher, parts)
     if not gold_is_list and any(isinstance(part, Text) and " " in part.words for part in parts):
         return UNKNOWN  # an answer and a remark: "5, as required"
+    is_remarked = len(parts) > 1 and all(isinstance(part, Relation) for part in parts[1:])
+    if not gold_is_list and is_remarked and not isinstance(parts[0], Relation):
+        return UNKNOWN if matcher.match(other, parts[0]).same is not False else _NO
     if len(parts) != 1 or matcher.is_inside:
         what = "several values are expected" if gold_is_list else "the answer is several values"
         return Finding(False, "structural", what)
@@ -233,6 +252,10 @@ def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     return Finding(False, "structural", "a set is no tuple")
 
 
+def _first(pair: tuple[str, Tree]) -> str:
+    return pair[0]
+
+
 class _Named(NamedTuple):
     """The items of a bare list: values, and the names that they are given."""
 
@@ -250,6 +273,14 @@ class _Named(NamedTuple):
             for item in items
         )
         return cls(tuple(names), values)
+
+    @property
+    def by_name(self) -> tuple[Tree, ...]:
+        """The values in the order of their names, where all have one of their own."""
+        names = [name.name for name in self.names if isinstance(name, Symbol | Call)]
+        if len(set(names)) < len(self.values):
+            return self.values
+        return tuple(value for _, value in sorted(zip(names, self.values, strict=True), key=_first))
 
     @property
     def is_system(self) -> bool:
@@ -289,8 +320,28 @@ def _same_systems(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
         return in_order(matcher, wanted.values, [pairs[name] for name in wanted.names])
     other = given if wanted.is_system else wanted
     if other.names[0] is not None:
-        return _NO  # several values of one name
-    return in_order(matcher, wanted.values, given.values)
+        return _same_roots(matcher, wanted, given)
+    return _by_place(matcher, wanted, given)
+
+
+def _same_roots(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
+    """Compare `x = 1, x = 2` with `x_1 = 1, x_2 = 2`; other names have other values."""
+    stems = {_stem(name) for name in (*wanted.names, *given.names)}
+    if len(stems) > 1 or None in stems:
+        return _NO
+    return in_any_order(matcher, wanted.values, given.values, repeats=True)
+
+
+def _stem(name: Tree | None) -> str | None:
+    return name.name.partition("_")[0] if isinstance(name, Symbol) else None
+
+
+def _by_place(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
+    """Compare named values with bare ones, which are in the order of the alphabet."""
+    found = in_order(matcher, wanted.by_name, given.by_name)
+    if found.same is False and in_order(matcher, wanted.values, given.values).same:
+        return UNKNOWN
+    return found
 
 
 def _bare_or_tuple(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
@@ -299,7 +350,9 @@ def _bare_or_tuple(matcher: Matcher, gold: Sequence, answer: Sequence) -> Findin
     for side in (wanted, given):
         if not side.is_system and side.names[0] is not None:
             return _NO  # two values of one name are no point
-    found = in_order(matcher, wanted.values, given.values)
+    if gold.left == "[" and len(gold.items) == 2 and not given.is_system:
+        return UNKNOWN  # the ends of an interval
+    found = _by_place(matcher, wanted, given)
     in_another_order = in_any_order(matcher, wanted.values, given.values, repeats=True)
     is_system = wanted.is_system or given.is_system
     if found.same is False and in_another_order.same and not is_system:

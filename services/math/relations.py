@@ -128,9 +128,21 @@ def _contradict(matcher: Matcher, left: Tree, right: Tree, operator: str) -> boo
 
 def _value_for_equation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
     said = claim(matcher, gold)
-    if said is None or matcher.spec.answer_type == "equation":
+    if matcher.spec.answer_type == "equation":
         return Finding(False, "structural", "an equation is expected")
+    if said is None:
+        return _only_right_side_of_gold(matcher, gold, answer)
     return matcher.match(said.values[-1], answer)
+
+
+def _only_right_side_of_gold(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    r"""Leave `7/12` open for a gold `\frac{m}{n} = \frac{7}{12}`: the question may ask for it."""
+    if isinstance(gold, Relation) and not _has_numbers(gold.operands[0]):
+        right = gold.operands[-1]
+        is_known = not isinstance(right, VALUES) or is_constant(right)
+        if is_known and matcher.match(right, answer).same:
+            return UNKNOWN
+    return Finding(False, "structural", "an equation is expected")
 
 
 def _equation_for_value(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:

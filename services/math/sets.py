@@ -55,9 +55,19 @@ def same_set(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     if not (_is_set(gold) or _is_set(answer) or (pairs and _is_pair(gold, answer))):
         return None
     if isinstance(gold, (*VALUES, Quantity)) or isinstance(answer, (*VALUES, Quantity)):
-        return _NO
+        return _under_condition(matcher, gold, answer)
     solved = _same_reals(matcher, gold, answer)
     return _same_as_written(matcher, gold, answer) if solved is None else solved
+
+
+def _under_condition(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    r"""Leave open what a condition on the unknown is added to: `x + 1, x \ne 1`."""
+    value, listed = (answer, gold) if isinstance(gold, Sequence) else (gold, answer)
+    if not isinstance(listed, Sequence) or listed.left or is_comparison(listed.items[0]):
+        return _NO
+    if not all(map(is_comparison, listed.items[1:])):
+        return _NO
+    return _NO if matcher.match(value, listed.items[0]).same is False else UNKNOWN
 
 
 def _is_pair(gold: Tree, answer: Tree) -> bool:

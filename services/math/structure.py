@@ -19,6 +19,7 @@ from services.math.language.words import NEGATIONS
 from services.math.tree import (
     VALUES,
     Constant,
+    Either,
     Matrix,
     NamedSet,
     Number,
@@ -92,6 +93,8 @@ class Matcher:
     def _match(self, gold: Tree, answer: Tree) -> Finding:
         if gold == answer:
             return Finding(True, "structural")
+        if isinstance(gold, Sequence) and gold.left in ("(", "[") and isinstance(answer, Either):
+            return UNKNOWN  # "0 or 1" for an interval, or a point
         gold, answer = self._plain(gold), self._plain(answer)
         if isinstance(gold, VALUES) and isinstance(answer, VALUES):
             return same_value(gold, answer, self.spec)

@@ -37,11 +37,11 @@ _TASK = re.compile(
 """A sentence that sets a task or a condition, and draws no conclusion."""
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
 _REMARK = re.compile(
-    r"[$*)]{0,4}(?:,\s{0,4}|\s{1,4}\(?|\()(?:(?:(as|since|because|obtained|which|where|when|so|and (?:we|this)"
+    r"[$*)]{0,4}(?:[,;]\s{0,4}|\s{1,4}\(?|\()(?:(?:(as|since|because|obtained|not|done|which|where|when|so|and (?:we|this)"
     r"|rounded|approximately|see|according|i\.e|e\.g|that is)\b)|→|⇒)",
     re.IGNORECASE,
 )
-_REASONS: Final = frozenset(("as", "since", "because", "obtained"))
+_REASONS: Final = frozenset(("as", "since", "because", "obtained", "not"))
 _OBJECTION = re.compile(
     r"\b(?:not|wrong|incorrect|mistake|but|however|otherwise|else|actually|or)\b|n't\b",
     re.IGNORECASE,
