@@ -1,27 +1,18 @@
-r"""Compare lists: tuples in order, sets in none, `\pm`, alternatives, systems of equations."""
+r"""Compare lists: tuples in order, sets in none, systems of equations."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from services.math.language.vocabulary import KNOWN_FUNCTIONS
+from services.math.plain import name_of
 from services.math.tree import (
-    VALUES,
     Call,
-    Either,
-    NamedSet,
     Number,
-    Power,
-    Product,
     Relation,
     Sequence,
-    Sum,
     Symbol,
     Text,
-    calls,
-    negative,
 )
 from services.math.values import UNKNOWN, Finding
 
@@ -29,152 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from services.math.structure import Matcher
-    from services.math.tree import Tree, Value
+    from services.math.tree import Tree
 
 MAX_LEFT_OVER: Final = 64
 """Items without a twin on the other side, each of which is compared with each."""
 _NO: Final = Finding(False, "structural")
-_SIGNS: Final = {"pm": (1, -1), "mp": (-1, 1)}
-
-
-# -- one form for what is written in several ways
-
-
-def plain(tree: Tree) -> Tree:
-    """Turn alternatives and `1 ± 2` into bare lists, and drop conditions on a variable."""
-    if isinstance(tree, VALUES):
-        expanded = _both_signs(tree)
-        return expanded[0] if len(expanded) == 1 else Sequence(tuple(expanded))
-    if isinstance(tree, Relation) and tree.operators == ("in",):
-        return _members(tree)
-    if isinstance(tree, Either):
-        return plain(Sequence(tree.parts)) if _is_list_of_values(tree.parts) else tree
-    if isinstance(tree, Sequence):
-        return _plain_sequence(tree)
-    if isinstance(tree, Relation):
-        return _system(tree) or _expanded_relation(tree)
-    return tree
-
-
-def _members(relation: Relation) -> Tree:
-    r"""`x \in \{1, 2\}` says that x is 1 or 2; of an interval, it is an inequality."""
-    name, members = relation.operands
-    is_set = isinstance(members, Sequence) and members.left == "{"
-    return members if is_set and isinstance(name, Symbol) else relation
-
-
-def _is_list_of_values(parts: tuple[Tree, ...]) -> bool:
-    for part in parts:
-        is_group = isinstance(part, Sequence) and not part.left
-        if is_group or is_inequality(part) or isinstance(part, Text):
-            return False
-    return len({_name(part) for part in parts} - {None}) <= 1  # x = 1 or y = 2 is no list
-
-
-def is_inequality(tree: Tree) -> bool:
-    """Whether it is a relation of order, or says what something is not."""
-    return isinstance(tree, Relation) and not {"<", ">", "<=", ">=", "!="}.isdisjoint(
-        tree.operators
-    )
-
-
-def _plain_sequence(tree: Sequence) -> Tree:
-    items = tree.items
-    if not tree.left:
-        kept = tuple(item for item in items if not _is_condition(item))
-        items = kept or items
-    if tree.left in ("", "{") and any(_has_sign(item) for item in items):
-        items = tuple(part for item in items for part in parts(plain(item)))
-    if len(items) == 1 and not tree.left:
-        return plain(items[0])
-    return tree if items is tree.items else replace(tree, items=items)
-
-
-def parts(tree: Tree) -> tuple[Tree, ...]:
-    """Return the items of a bare list, or the tree itself."""
-    return tree.items if isinstance(tree, Sequence) and not tree.left else (tree,)
-
-
-def conditions(tree: Tree) -> frozenset[str]:
-    """Return the sets that a list says its variables come from, but for the real numbers."""
-    items = tree.items if isinstance(tree, Sequence) and not tree.left else ()
-    found = [
-        item.operands[1] for item in items if isinstance(item, Relation) and _is_condition(item)
-    ]
-    return frozenset(named.name for named in found if isinstance(named, NamedSet))
-
-
-def _is_condition(tree: Tree) -> bool:
-    """Whether it only tells where a variable comes from: `k in Z`."""
-    if not isinstance(tree, Relation) or tree.operators != ("in",):
-        return False
-    return isinstance(tree.operands[1], NamedSet)
-
-
-def _name(item: Tree) -> Tree | None:
-    if isinstance(item, Relation) and item.operators == ("=",):
-        name = item.operands[0]
-        is_function = isinstance(name, Call) and name.name not in KNOWN_FUNCTIONS
-        return name if isinstance(name, Symbol) or is_function else None
-    return None
-
-
-def _has_sign(tree: Tree) -> bool:
-    if isinstance(tree, Relation):
-        return any(_has_sign(operand) for operand in tree.operands)
-    return isinstance(tree, VALUES) and any(call.name in _SIGNS for call in calls(tree))
-
-
-def _system(relation: Relation) -> Tree | None:
-    """Return `(x, y) = (1, 2)` as `x = 1, y = 2`; None for what is none."""
-    if relation.operators != ("=",):
-        return None
-    names, values = relation.operands
-    if not (isinstance(names, Sequence) and isinstance(values, Sequence)):
-        return None
-    is_named = all(isinstance(name, Symbol) for name in names.items)
-    if not is_named or not len(set(names.items)) == len(names.items) == len(values.items) > 1:
-        return None
-    pairs = zip(names.items, values.items, strict=True)
-    return Sequence(tuple(Relation(pair, ("=",)) for pair in pairs))
-
-
-def _expanded_relation(relation: Relation) -> Tree:
-    r"""`x = \pm 2` is `x = 2` or `x = -2`, which is the list of both."""
-    if relation.operators != ("=",) or not _has_sign(relation):
-        return relation
-    name, value = relation.operands
-    if not isinstance(name, Symbol) or not isinstance(value, VALUES):
-        return relation
-    return Sequence(tuple(_both_signs(value)))
-
-
-def _both_signs(value: Value) -> list[Value]:
-    if not _has_sign(value):
-        return [value]
-    signs = [call.name for call in calls(value) if call.name in _SIGNS]
-    if len(signs) > 1 and "mp" not in signs:
-        return [value]  # two signs may go together or not
-    return [_with_sign(value, place) for place in (0, 1)]
-
-
-def _with_sign(value: Value, place: int) -> Value:
-    """Return the value with the upper (0) or the lower (1) sign of each pair."""
-    if isinstance(value, Call):
-        inner = tuple(_with_sign(argument, place) for argument in value.arguments)
-        if value.name not in _SIGNS:
-            return Call(value.name, inner)
-        return inner[0] if _SIGNS[value.name][place] > 0 else negative(inner[0])
-    if isinstance(value, Sum):
-        return Sum(tuple(_with_sign(term, place) for term in value.terms))
-    if isinstance(value, Product):
-        return Product(tuple(_with_sign(factor, place) for factor in value.factors))
-    if isinstance(value, Power):
-        return Power(_with_sign(value.base, place), _with_sign(value.exponent, place))
-    return value
-
-
-# -- comparing
 
 
 def same_list(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
@@ -242,7 +92,7 @@ def _bracket(sequence: Sequence) -> str:
 def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     lefts = {gold.left, answer.left}
     wanted, given = _Named.read(gold.items), _Named.read(answer.items)
-    if wanted.is_system or given.is_system:
+    if (wanted.is_system or given.is_system) and len(_stems(wanted, given)) > 1:
         return UNKNOWN  # what x and y are is no set
     found = in_any_order(matcher, wanted.values, given.values, repeats=False)
     if lefts <= {"{", ""}:
@@ -265,11 +115,11 @@ class _Named(NamedTuple):
     @classmethod
     def read(cls, items: tuple[Tree, ...]) -> _Named:
         """Part names and values; `x = 1, 2` gives its name to all."""
-        names = [_name(item) for item in items]
+        names = [name_of(item) for item in items]
         if names[1:] and not any(names[1:]):
             names = names[:1] * len(names)
         values = tuple(
-            item.operands[1] if isinstance(item, Relation) and _name(item) else item
+            item.operands[1] if isinstance(item, Relation) and name_of(item) else item
             for item in items
         )
         return cls(tuple(names), values)
@@ -326,14 +176,15 @@ def _same_systems(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
 
 def _same_roots(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
     """Compare `x = 1, x = 2` with `x_1 = 1, x_2 = 2`; other names have other values."""
-    stems = {_stem(name) for name in (*wanted.names, *given.names)}
-    if len(stems) > 1 or None in stems:
+    if len(_stems(wanted, given)) > 1:
         return _NO
     return in_any_order(matcher, wanted.values, given.values, repeats=True)
 
 
-def _stem(name: Tree | None) -> str | None:
-    return name.name.partition("_")[0] if isinstance(name, Symbol) else None
+def _stems(*sides: _Named) -> set[str | None]:
+    """Return the names without their numbers: `x` of `x_1` and `x_2`."""
+    names = [name for side in sides for name in side.names if name is not None]
+    return {n.name.partition("_")[0] if isinstance(n, Symbol) else None for n in names} or {None}
 
 
 def _by_place(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from services.math.labels import parts
 from services.math.language.choices import read_choice
 from services.math.language.cursor import AmbiguousError, OutsizeError, ParseError
 from services.math.language.digits import is_based
@@ -25,7 +26,7 @@ from services.math.language.number import Number, OutOfBoundsError, read_number
 from services.math.language.statements import Parser
 from services.math.language.units import compound
 from services.math.language.words import without_preamble
-from services.math.tree import Based, Call, Number as NumberNode, Quantity, Text
+from services.math.tree import Based, Call, Number as NumberNode, Quantity, Sequence, Text
 
 if TYPE_CHECKING:
     from services.math.language.choices import Choice
@@ -38,6 +39,7 @@ _QUOTES: Final = (
     *(('"', '"'), ("'", "'"), ("``", "''"), ("`", "`"), ("__", "__"), ("_", "_")),
     *(("\u201c", "\u201d"), ("\u2018", "\u2019"), ("\u300c", "\u300d")),
 )
+_OPENING_QUOTES: Final = frozenset(opening[0] for opening, _ in _QUOTES)
 _GREEK = (
     r"\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma"
     r"|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega)"
@@ -159,6 +161,8 @@ def parse(raw: str, *, units: bool = True) -> Answer:
 def _unquoted(raw: str) -> str:
     """Leave out one pair of quotation marks, backticks or underscores around the whole."""
     inner = raw.strip()
+    if inner[:1] not in _OPENING_QUOTES:
+        return raw
     for opening, closing in _QUOTES:
         if inner.startswith(opening) and inner.endswith(closing):
             piece = inner[len(opening) : -len(closing)]
@@ -202,6 +206,8 @@ def tree_of(number: Number) -> Tree:
 
 def _read(raw: str, text: str, *, units: bool) -> _Reading:
     """Read what is more than a plain number."""
+    if numbered := parts(raw):
+        return _numbered([parse(part, units=units) for part in numbered])
     notation = _notation(text, units=units)
     if notation is not None:
         return _Reading(notation)
@@ -214,6 +220,13 @@ def _read(raw: str, text: str, *, units: bool) -> _Reading:
     except (ParseError, LexError) as error:
         return _second_reading(raw, text, error)
     return _Reading(tree, others=_others(raw, tokens, tree, ambiguous=parser.ambiguous))
+
+
+def _numbered(answers: list[Answer]) -> _Reading:
+    """Read an answer in numbered parts as a tuple."""
+    problem = next((answer.problem for answer in answers if answer.problem), None)
+    trees = tuple(answer.tree for answer in answers if answer.tree is not None)
+    return _Reading(problem=problem) if problem else _Reading(Sequence(trees, "(", ")"))
 
 
 def _notation(text: str, *, units: bool) -> Tree | None:

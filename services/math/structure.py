@@ -14,7 +14,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from services.math import lists, quantities, relations, sets
+from services.math import lists, plain, quantities, relations, sets
 from services.math.language.words import NEGATIONS
 from services.math.tree import (
     VALUES,
@@ -81,7 +81,7 @@ class Matcher:
         self._depth += 1
         found = self._match(gold, answer)
         self._depth -= 1
-        if found.same and lists.conditions(gold) != lists.conditions(answer):
+        if found.same and plain.conditions(gold) != plain.conditions(answer):
             return self._under_conditions(gold, answer, found)
         return found
 
@@ -106,8 +106,8 @@ class Matcher:
 
     def _under_conditions(self, gold: Tree, answer: Tree, found: Finding) -> Finding:
         """Forgive one side that leaves out where k comes from, but not whole numbers for all."""
-        wanted, given = lists.conditions(gold), lists.conditions(answer)
-        is_set = any(lists.is_inequality(item) for item in lists.parts(gold) + lists.parts(answer))
+        wanted, given = plain.conditions(gold), plain.conditions(answer)
+        is_set = any(plain.is_inequality(item) for item in plain.parts(gold) + plain.parts(answer))
         is_odd = bool(wanted | given) and (wanted | given) != {"Z"}
         return UNKNOWN if is_set or is_odd or (wanted and given) else found
 
@@ -115,7 +115,7 @@ class Matcher:
         """Give what is written in several ways one form."""
         if isinstance(tree, Text) and tree.words in _SETS_IN_WORDS:
             return NamedSet(_SETS_IN_WORDS[tree.words])
-        return lists.plain(tree)
+        return plain.plain(tree)
 
 
 def _same_matrix(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:

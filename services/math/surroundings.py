@@ -25,6 +25,8 @@ _BEFORE = re.compile(
 _NO_SIGN = re.compile(r"(?:\A|\n)[ \t]*>[ \t]*\$?\Z|<[^<>\n]{1,20}>\s{0,2}\Z")
 """A line that is quoted, and a tag."""
 _BRACKET = re.compile(r"(?:(?<!\\)(?:\\left)?[(\[]|\\\{)\s?\Z")
+_HARMLESS: Final = frozenset((*":=.,;*\n\u2248", ""))
+_COMPARING: Final = frozenset(("of", "twice", "double", "than", "least", "most", "is"))
 _CLOSED = re.compile(r"\s?(?:\\right)?[)\]]")
 _AFTER = re.compile(
     r"\s?[\^_](?!\s?\{?\s?\\circ)"
@@ -39,10 +41,21 @@ _AFTER = re.compile(
 
 def is_part(text: str, start: int, box: tuple[int, int], end: int) -> bool:
     """Whether what stands around `text[box[0]:box[1]]` makes another value of it."""
-    near = max(start, box[0] - _NEAR_CHARS)
     if _AFTER.match(text, box[1], end):
         return True
+    near = max(start, box[0] - _NEAR_CHARS)
+    if not _matters(text[near : box[0]].rstrip(" $")):
+        return False
     if _BRACKET.search(text, near, box[0]):
         return _CLOSED.match(text, box[1], end) is None
     sign = _BEFORE.search(text, near, box[0])
     return sign is not None and _NO_SIGN.search(text, near, box[0]) is None
+
+
+def _matters(before: str) -> bool:
+    """Whether what ends so may belong to a value: most boxes come after a word or an equals sign."""
+    last = before[-1:]
+    if not last.isalpha():
+        return last not in _HARMLESS
+    word = before[before.rfind(" ") + 1 :]
+    return len(word) == 1 or "\\" in word or word.lower() in _COMPARING

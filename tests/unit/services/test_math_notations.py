@@ -8,6 +8,7 @@ from rewarden.contracts import Outcome
 from services.math.judge import Judge
 
 PAID = [
+    ("x,x^2", "So \\boxed{g(x)=x^2,f(x)=x}"),
     ("f(x)=x,g(x)=x^2", "So \\boxed{g(x)=x^2,f(x)=x}"),
     ("f(x)=x,g(x)=x^2", "So \\boxed{x, x^2}"),
     ("(0,2)\\cup(3,5)", "So \\boxed{0<x<2 \\text{ or } 3<x<5}"),
@@ -50,7 +51,6 @@ OPEN = [
 ]
 """Right, but not known to be: never scored as wrong."""
 UNPAID = [
-    ("x,x^2", "So \\boxed{g(x)=x^2,f(x)=x}"),
     ("f(x)=x,g(x)=x^2", "So \\boxed{x^2,x}"),
     ("(0,2)\\cup(3,5)", "So \\boxed{0<x<2 \\text{ and } 3<x<5}"),
     ("(0,2)\\cup(3,5)", "So \\boxed{0<x<2 and 3<x<5}"),
