@@ -249,7 +249,7 @@ def _word(piece: str) -> str:
 
 
 def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
-    if gold.number and len(answer.text) == 1 and answer.text.isalpha():
+    if gold.number and len(answer.text) == 1 and answer.text.isalpha() and answer.text.isascii():
         return _compare_letter_and_number(gold, answer)
     if answer.problem:
         return _unread(gold, answer, answer.problem)

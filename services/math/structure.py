@@ -58,10 +58,17 @@ _SETS_IN_WORDS: Final = {
     "无解": "empty",
 }
 _SAME_WORDS: Final = (
-    frozenset(("yes", "true", "correct")),
-    frozenset(("no", "false", "incorrect")),
-    frozenset(("dne", "does not exist", "undefined", "no limit")),
-    frozenset(("infinite", "infinitely many", "infinity")),
+    frozenset(("yes", "true", "correct", "t", "y", "是", "对", "正确")),
+    frozenset(("no", "false", "incorrect", "f", "n", "否", "错", "错误", "不是")),
+    frozenset(
+        ("dne", "does not exist", "the limit does not exist", "undefined", "no limit", "不存在")
+    ),
+    frozenset(("infinite", "infinitely many", "infinity", "无数", "无穷多")),
+    frozenset(("diverges", "divergent", "the series diverges", "the series is divergent", "发散")),
+    frozenset(("converges", "convergent", "the series converges", "收敛")),
+    frozenset(("impossible", "not possible", "it is impossible", "不可能")),
+    frozenset(("odd", "odd function", "奇函数", "奇数")),
+    frozenset(("even", "even function", "偶函数", "偶数")),
 )
 
 
