@@ -49,6 +49,7 @@ _NO_VALUE = re.compile(
     r"|\b(?:not|never|neither|except|between|at least|at most|more than|less than|if|else|lambda)\b"
 )
 """Code, questions, bounds and negations: whatever else they are, they are no number."""
+_GLOSS = re.compile(r"\s\(|\\text|\([A-Za-z]{3}")
 _GLOSSED = re.compile(
     r"(.{1,200}?)(?:\s+\(|\s*\\text\s*\{\s*\(|\((?=[A-Za-z]{3}))(?:or|i\.e\.|=|\\approx|\u2248|about)?\s*"
     r"([^()]{1,100})\)\s*\}?\.?",
@@ -98,7 +99,7 @@ def compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
 
 def _compare_glossed(gold: Answer, answer: Answer, spec: MathSpec) -> Decision | None:
     """Look at `1/2 (0.5)`, which says a thing twice, and at `5 (in metres)`; None for all else."""
-    match = _GLOSSED.fullmatch(answer.raw.strip())
+    match = _GLOSSED.fullmatch(answer.raw.strip()) if _GLOSS.search(answer.raw, 1) else None
     if match is None or not match[1].strip():
         return None
     head = _compare(gold, parse(match[1], units=answer.units), spec)

@@ -16,17 +16,18 @@ _STATEMENTS = re.compile(
     rf"[\s$]*(?:[{_CIRCLES}][\s,;\u3001\uff0c]*(?:and|\u548c)?\s*)+[\s$.]*"
     r"|[\s$]*(?:[(\uff08]\d[)\uff09][\s,;\u3001\uff0c]*(?:and|\u548c)?\s*){2,}[\s$.]*"
 )
+_NONE: Final[frozenset[int]] = frozenset()
 _BEGINS = re.compile(r"[\s$]*(?:\\text[a-z]*\s?\{\s*)?[(\uff08]\s?[1-9a]\s?[)\uff09]")
 _STATEMENT = re.compile(rf"[{_CIRCLES}]|\d")
 
 
 def statements(raw: str) -> frozenset[int]:
     """Return the numbers of the statements that an answer names and is nothing but."""
-    if raw.isascii() and not _BEGINS.match(raw):
-        return frozenset()
+    if raw.isascii() and ("(" not in raw or not _BEGINS.match(raw)):
+        return _NONE
     text = _WRAPPED.sub(r"\1", raw)
     if not _STATEMENTS.fullmatch(text):
-        return frozenset()
+        return _NONE
     return frozenset(_number(mark) for mark in _STATEMENT.findall(text))
 
 
@@ -36,7 +37,7 @@ def _number(mark: str) -> int:
 
 def parts(raw: str) -> list[str]:
     """Return the answers behind `(1)`, `(2)` and so on; an empty list where there are no such."""
-    if not _BEGINS.match(raw):
+    if raw[:1].isalnum() or not _BEGINS.match(raw):
         return []
     text = _WRAPPED.sub(r"\1", raw).strip(" $")
     labels = list(_LABEL.finditer(text))

@@ -17,7 +17,7 @@ MAX_DIGITS: Final = 4_000
 """As many as Python turns into text again."""
 
 
-_SEPARATED: Final = frozenset(("sep", "end", "}", ")", "]", "letter", "+", "-", "relation", "*"))
+SEPARATED: Final = frozenset(("sep", "end", "}", ")", "]", "letter", "+", "-", "relation", "*"))
 """Tokens behind digits that leave them a whole number."""
 _SHORT_EXPONENT: Final = 3
 """Digits of an exponent that is worked out at once; a longer one makes a power of ten."""
@@ -31,7 +31,7 @@ def number(grammar: Grammar) -> Tree:
         raise OutsizeError(msg)
     following = grammar.next.kind
     if text.isdecimal():
-        return Number(int(text)) if following in _SEPARATED else _whole(grammar, text)
+        return Number(int(text)) if following in SEPARATED else _whole(grammar, text)
     mantissa, _, exponent = text.lower().partition("e")
     if len(exponent) > _SHORT_EXPONENT:
         return Product((read_decimal(mantissa), Power(Number(10), Number(int(exponent)))))

@@ -64,6 +64,8 @@ _STARTS: Final = frozenset(
 )
 """Kinds that make a product when they follow a value directly."""
 _CLOSERS: Final = {"(": ")]", "[": "])", "]": "[]", "\\{": ("\\}",), "<<": (">>",), "{": "}"}
+_PLAIN: Final = frozenset(("number", "letter"))
+"""Kinds that are mostly all of an operand; then the rules below a product have nothing to do."""
 _LOOSE_UNITS: Final = frozenset(("min", "sec"))
 
 
@@ -173,6 +175,8 @@ class Grammar(Cursor):
     def unary(self) -> Tree:
         """Parse a sign and what it stands before."""
         kind = self.next.kind
+        if kind in _PLAIN and self.tokens[self.place + 1].kind in digits.SEPARATED:
+            return digits.number(self) if kind == "number" else self.letter()
         if kind not in _ADDING:
             return self.power()
         self._enter()
