@@ -20,7 +20,7 @@ _DENIAL = re.compile(
 _SET_ASIDE = re.compile(
     r"(?:\b(?:instead of|rather than|other than|except|unlike|contrary to)(?:\s+[^\s,]+){0,2}"
     r"|\b(?:incorrect|wrong|false|invalid|rejected|example|e\.g\.|for instance)|错误的?(?:答案)?|例如|比如)"
-    r"(?:\W{1,4}the (?:final )?answer is)?[\W_]{0,8}\Z",
+    r"[\W_]{0,8}\Z|\b(?:example|for instance)\W{1,4}the (?:final )?answer is[\W_]{0,8}\Z",
     re.IGNORECASE,
 )
 """What makes the answer that comes right behind it somebody's mistake, or an example."""
