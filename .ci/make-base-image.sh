@@ -8,6 +8,7 @@ set -euo pipefail
 
 python_image=python:3.11-slim-bookworm
 redis_image=redis:7-bookworm
+postgres_image=postgres:15-bookworm
 
 log() { printf 'make-base-image: %s\n' "$*" >&2; }
 have() { docker image inspect "$1" >/dev/null 2>&1 || docker pull -q "$1" >/dev/null 2>&1; }
@@ -53,5 +54,21 @@ CMD ["redis-server"]
 DOCKERFILE
 }
 
+make_postgres_image() {
+  docker build -q -t "$postgres_image" - >/dev/null <<DOCKERFILE
+FROM $python_image
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends postgresql-common \
+    && echo 'create_main_cluster = false' >> /etc/postgresql-common/createcluster.conf \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql-15 \
+    && install -d -o postgres -g postgres /var/lib/postgresql/data
+ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+VOLUME /var/lib/postgresql/data
+EXPOSE 5432
+CMD ["postgres"]
+DOCKERFILE
+}
+
 have "$python_image" || { log "building a stand-in of $python_image"; make_python_image; }
 have "$redis_image" || { log "building a stand-in of $redis_image"; make_redis_image; }
+have "$postgres_image" || { log "building a stand-in of $postgres_image"; make_postgres_image; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import statistics
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BATCH = 256
-BATCHES = 12
+BATCHES = 24
+CALLERS = 4
+"""As many as the service has tasks on its queue: while one batch ends, the next is under way."""
 ROUNDS = 5
 
 
@@ -59,15 +62,19 @@ async def scaling() -> dict[int, float]:
 
 
 async def _speed(workers: int, seed: int) -> float:
-    work = batches(seed)
     verifier = MathVerifier(workers=workers)
+    waiting = iter(batches(seed))
+
+    async def caller() -> None:
+        for batch in waiting:
+            await verifier.verify(batch)
+
     await verifier.start()
     try:
         for batch in batches(seed + 1_000)[:2]:
             await verifier.verify(batch)
         began = time.perf_counter()
-        for batch in work:
-            await verifier.verify(batch)
+        await asyncio.gather(*(caller() for _ in range(CALLERS)))
         return BATCH * BATCHES / (time.perf_counter() - began)
     finally:
         await verifier.close()

@@ -8,10 +8,11 @@ told as `protocol_error`, and no further call is made.
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from sandbox.jobs import MAX_VALUE_BYTES, Returned
+from sandbox.jobs import MAX_STREAM_BYTES, MAX_VALUE_BYTES, Returned
 from sandbox.runner import values
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sandbox.jobs import Call
 
 MAX_LINE_BYTES: Final = MAX_VALUE_BYTES + 4_096
+MAX_RETURNED_BYTES: Final = 2 * MAX_STREAM_BYTES
+"""Of all answers in one run: as much as standard output and error may be together."""
 MAX_MESSAGE: Final = 1_000
 
 
@@ -29,6 +32,7 @@ class Exchange:
     def __init__(self, calls: Sequence[Call]) -> None:
         self._calls = calls
         self._nonce = ""
+        self._size = 0
         self.returned: list[Returned] = []
         self.fault = ""
         """Why the program's answers cannot be used, in words; empty if they can."""
@@ -44,12 +48,19 @@ class Exchange:
         call = self._calls[len(self.returned)]
         self._nonce = secrets.token_hex(16)
         said = {"nonce": self._nonce, **call.model_dump(mode="json")}
-        return json.dumps(said).encode() + b"\n"
+        try:
+            return json.dumps(said, allow_nan=False).encode() + b"\n"
+        except ValueError:
+            return json.dumps(_tag_floats(said), allow_nan=False).encode() + b"\n"
 
     def take(self, line: bytes) -> None:
         """Take what was answered to the open call."""
         if self.is_over:
             self.fault = self.fault or "it answered more than it was asked"
+            return
+        self._size += len(line)
+        if self._size > MAX_RETURNED_BYTES:
+            self.fault = f"it answered with more than {MAX_RETURNED_BYTES} bytes in all"
             return
         try:
             self.returned.append(read_answer(line, self._nonce))
@@ -77,6 +88,15 @@ def read_answer(line: bytes, nonce: str) -> Returned:
         raise values.ValueRefused("it answered with neither a value nor an exception")
     values.decode(answer["value"])
     return Returned(value=answer["value"])
+
+
+def _tag_floats(data: object) -> object:
+    """Write floats that JSON has no word for as typed JSON; whoever made the call may not have."""
+    if isinstance(data, float) and not math.isfinite(data):
+        return values.encode(data)
+    if isinstance(data, dict):
+        return {key: _tag_floats(item) for key, item in data.items()}
+    return [_tag_floats(item) for item in data] if isinstance(data, list) else data
 
 
 def _parse(line: bytes) -> dict[str, Any]:

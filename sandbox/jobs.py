@@ -27,6 +27,7 @@ class _Closed(BaseModel):
         use_attribute_docstrings=True,
         ser_json_bytes="base64",
         val_json_bytes="base64",
+        ser_json_inf_nan="constants",  # the alternative is null, which is another value
     )
 
 

@@ -1,8 +1,9 @@
 """The application that every service is: one factory, the same routes.
 
 `POST /v1/verify`, `GET /v1/spec`, `/healthz`, `/readyz`, `/metrics`, `/version`, OpenAPI at
-`/docs`. A service of verifiers answers over HTTP itself and, when a queue is given, serves the
-queue as well; the gateway has no verifiers and hands every batch to the queue.
+`/docs`; and the operations that its verifiers have. A service of verifiers answers over HTTP itself
+and, when a queue is given, serves the queue as well; the gateway has no verifiers and hands every
+batch to the queue.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rewarden.local import Handler, LocalQueue
 from services.body import read_request
 from services.consumer import Consumer
 from services.metrics import Metrics
+from services.operations import operations_router
 from services.verifier import judge
 
 if TYPE_CHECKING:
@@ -138,7 +140,9 @@ def create_app(
     service = Service(verifiers, queue_url, door)
     app = FastAPI(title=f"rewarden {name}", version=version("rewarden"), lifespan=service.running)
     app.include_router(_probes(name, service, verifiers))
-    app.include_router(_v1(service, specs), dependencies=[Depends(_key_check(api_keys))])
+    keyed = [Depends(_key_check(api_keys))]
+    app.include_router(_v1(service, specs), dependencies=keyed)
+    app.include_router(operations_router(verifiers), dependencies=keyed)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 

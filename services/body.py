@@ -1,12 +1,12 @@
-"""Reading the body of `POST /v1/verify`, whatever was sent."""
+"""Reading the body of `POST /v1/verify`, and of a verifier's own routes, whatever was sent."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fastapi import HTTPException
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rewarden.contracts import MAX_REQUEST_BYTES, MAX_SAMPLES, VerifyRequest, mended
 from services.verifier import field_names
@@ -22,21 +22,32 @@ MAX_ERRORS_READ: Final = 5_000
 MAX_INT_DIGITS: Final = 4_300
 """The longest number that Python converts by default."""
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
 
 async def read_request(request: Request) -> VerifyRequest:
     """Read and validate the body; an HTTPException with status 413, 415 or 422 says what is wrong."""
-    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        # Any web page may post other kinds to a service on loopback, and no preflight asks first.
-        raise HTTPException(415, "The Content-Type must be application/json.")
-    body = await _read_bounded(request)
+    body = await _read_json(request)
     try:
         return _validate(body)
     except ValidationError as error:
         raise _refusal(error) from error
 
 
-async def _read_bounded(request: Request) -> bytes:
+async def read_model(request: Request, model: type[ModelT]) -> ModelT:
+    """Read a body that is one `model`; refuses as `read_request` does."""
+    body = await _read_json(request)
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise _refusal(error) from error
+
+
+async def _read_json(request: Request) -> bytes:
+    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        # Any web page may post other kinds to a service on loopback, and no preflight asks first.
+        raise HTTPException(415, "The Content-Type must be application/json.")
     body = bytearray()
     async for part in request.stream():
         body += part

@@ -14,6 +14,7 @@ VERIFIERS: Final[dict[str, tuple[str, str]]] = {
     # name: (class of the verifier, model of its spec), each "module:attribute"
     "format": ("services.format.verifier:FormatVerifier", "services.format.spec:FormatSpec"),
     "math": ("services.math.verifier:MathVerifier", "services.math.spec:MathSpec"),
+    "sql": ("services.sql.verifier:SqlVerifier", "services.sql.spec:SqlSpec"),
 }
 
 

@@ -8,14 +8,14 @@ down to the sample that causes it: that one becomes `verifier_error`, its neighb
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
 from rewarden.contracts import Outcome, Sample, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,27 @@ class Verifier(Protocol):
 
     async def close(self) -> None:
         """Give back what `start` took."""
+        ...
+
+
+class Operation(NamedTuple):
+    """Something else that a verifier does on request: `POST /v1/<name>` on its service."""
+
+    name: str
+    request: type[BaseModel]
+    reply: type[BaseModel]
+    run: Callable[[Any], Awaitable[BaseModel]]
+    """From a `request` to a `reply`; a RewardenError where the fault is ours."""
+    summary: str
+
+
+@runtime_checkable
+class Operating(Protocol):
+    """A verifier with operations of its own."""
+
+    @property
+    def operations(self) -> Sequence[Operation]:
+        """Each has a name that no other verifier uses."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Real parts for the tests: a Redis server of their own, a verifier that does as it is told.
 
-A test that needs Redis or Docker is skipped, saying what is missing, where it cannot be had.
-`REWARDEN_TEST_REQUIRE=redis,docker` turns such a skip into a failure.
+A test that needs Redis, Postgres or Docker is skipped, saying what is missing, where it cannot be
+had. `REWARDEN_TEST_REQUIRE=redis,postgres,docker` turns such a skip into a failure.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.postgres_server import PostgresServer, missing_for_postgres
 from tests.redis_server import RedisServer
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ def redis_program() -> str:
 @pytest.fixture
 def redis_server(redis_program: str, tmp_path: Path) -> Iterator[RedisServer]:
     with RedisServer(redis_program, tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    why = missing_for_postgres()
+    if why:
+        _missing("postgres", why)
+    with PostgresServer() as server:
         yield server
 
 

@@ -18,7 +18,8 @@ from datasets.exceptions import DatasetGenerationError  # type: ignore[import-un
 
 from rewarden.errors import ConfigurationError
 from trainer.addition import count_sums, draw_sums
-from trainer.recipe import ANSWER_COLUMN, AdditionData, FileData, HubData
+from trainer.recipe import ANSWER_COLUMN, AdditionData, FileData, HubData, SelectionData
+from trainer.selection import draw_questions
 
 if TYPE_CHECKING:
     from trainer.recipe import Recipe
@@ -38,6 +39,8 @@ def load_data(recipe: Recipe) -> Data:
     """Load, rename and split; a ConfigurationError names what is wrong with the data."""
     if isinstance(recipe.data, AdditionData):
         data = _addition(recipe.data, recipe.evaluation.prompts, recipe.seed)
+    elif isinstance(recipe.data, SelectionData):
+        data = _selection(recipe.data, recipe.evaluation.prompts, recipe.seed)
     else:
         data = _loaded(recipe.data, recipe.evaluation.prompts, recipe.seed)
     _check_terms(recipe, data)
@@ -55,6 +58,18 @@ def _addition(source: AdditionData, heldout_size: int, seed: int) -> Data:
         for s in draw_sums(size + heldout_size, source.digits, seed)
     ]
     return Data(Dataset.from_list(rows[heldout_size:]), Dataset.from_list(rows[:heldout_size]))
+
+
+def _selection(source: SelectionData, heldout_size: int, seed: int) -> Data:
+    rows = [
+        {"prompt": q.prompt, "query": q.query, DEMONSTRATION_COLUMN: q.query}
+        for q in draw_questions(seed)
+    ]
+    train = rows[heldout_size:][: source.train_size]
+    if not train:
+        msg = f"evaluation.prompts takes all {len(rows)} questions; lower it"
+        raise ConfigurationError(msg)
+    return Data(Dataset.from_list(train), Dataset.from_list(rows[:heldout_size]))
 
 
 def _loaded(source: FileData | HubData, heldout_size: int, seed: int) -> Data:

@@ -82,6 +82,14 @@ class AdditionData(_Section):
     """How many sums to train on; null for all that are not held out."""
 
 
+class SelectionData(_Section):
+    """Made-up questions about one table, as `name in Oslo, pay over 40?`; the gold is `query`."""
+
+    kind: Literal["selection"]
+    train_size: PositiveInt | None = None
+    """How many questions to train on; null for all that are not held out."""
+
+
 class _Columns(_Section):
     prompt_column: str = "prompt"
     """Text, or chat messages as `[{"role": …, "content": …}]`."""
@@ -239,7 +247,7 @@ class Recipe(_Section):
     """Names the folder of the run."""
     seed: int = Field(default=0, ge=0, lt=2**32)
     model: Annotated[TinyModel | PretrainedModel, Field(discriminator="kind")]
-    data: Annotated[AdditionData | FileData | HubData, Field(discriminator="kind")]
+    data: Annotated[AdditionData | SelectionData | FileData | HubData, Field(discriminator="kind")]
     warmup: Warmup | None = None
     grpo: Grpo
     rewards: RewardSettings

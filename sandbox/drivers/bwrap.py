@@ -19,6 +19,7 @@ import os
 import py_compile
 import secrets
 import shutil
+import site
 import socket
 import subprocess
 import sys
@@ -57,6 +58,8 @@ END_SECONDS: Final = 2.0
 _STREAM_LIMIT: Final = 1024 * 1024
 _ROOT_FOLDERS: Final = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _SHARED: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs/java")
+_NOTHING: Final = "nothing"
+"""An empty file, seen in place of others."""
 _ACCOUNTS: Final = {
     "passwd": "root:x:0:0::/:/bin/false\nnobody:x:65534:65534::/tmp:/bin/false\n",
     "group": "root:x:0:\nnogroup:x:65534:\n",
@@ -100,20 +103,21 @@ class BwrapDriver:
         return kinds.get(len(self._groups), "control groups v1")
 
     async def open(self, slot: int) -> HostCell:
-        """Open a cell beside the slot's launcher; asks first whether it is there."""
+        """Open a cell beside the slot's launcher; that it has died meanwhile shows in its first run."""
         launcher = self._launchers.get(slot)
         if launcher is None or launcher.link.is_broken:
             raise CellBrokenError("the slot's launcher has ended")
-        await launcher.link.ask("open", "opened")
         return HostCell(launcher.link, self._versions)
 
     async def renew(self, slot: int) -> None:
         """Replace the slot's launcher; `CellBrokenError` if there is no new one."""
         await self._end(slot)
-        self._launchers[slot] = launcher = _Launcher.begin(self._place(slot))
+        place = self._place(slot)
+        self._launchers[slot] = launcher = _Launcher.begin(place)
         try:
             launcher.link = Link(*await launcher.connect())
             await launcher.link.ask("open", "opened")
+            self._sweep(slot, place["name"])
         except (CellBrokenError, OSError) as error:
             await self._end(slot)
             raise CellBrokenError(f"no launcher can be had: {error}") from error
@@ -145,20 +149,30 @@ class BwrapDriver:
         folder = self._folder
         if folder is None:
             raise CellBrokenError("the driver is not started")
-        (folder / str(slot)).mkdir(exist_ok=True)
+        name = f"{slot}-{secrets.token_hex(4)}"
+        (folder / name).mkdir()
         return {
-            "folder": str(folder / str(slot)),
+            "folder": str(folder / name),
             "groups": [str(path) for path in self._groups],
-            "name": f"{slot}-{secrets.token_hex(4)}",
+            "name": name,
+            "links": _links(),
+            "binds": _binds(folder),
             "system_calls": base64.b64encode(self._filter).decode(),
             "bubblewrap": {
                 "program": shutil.which("bwrap"),
                 "setpriv": shutil.which("setpriv"),
                 "environment": {**ENVIRONMENT, "PATH": _SEARCHED},
                 "user": FIRST_USER + slot if os.geteuid() == 0 else None,
-                "view": _view(folder),
             },
         }
+
+    def _sweep(self, slot: int, name: str) -> None:
+        """Remove what launchers of a slot that were killed have left; `name` is the one there now."""
+        for place in (self._folder, *self._groups):
+            for left in place.glob(f"{slot}-*") if place else ():
+                if not left.name.startswith(name):
+                    with suppress(OSError):  # a process may still be ending in there
+                        shutil.rmtree(left) if place == self._folder else left.rmdir()
 
     async def _end(self, slot: int) -> None:
         launcher = self._launchers.pop(slot, None)
@@ -251,6 +265,7 @@ def _write_kit(folder: Path) -> None:
     # One folder to be mounted, in place of a mount for each: that is a third of a run's set-up.
     for path in (*map(Path, _SHARED), *Path("/etc").glob("java-*")):
         _copy(path, kit / path.relative_to("/"))
+    (kit / _NOTHING).touch()
     for name, content in _ACCOUNTS.items():
         (kit / "etc" / name).write_text(content)
 
@@ -265,21 +280,28 @@ def _copy(source: Path, target: Path) -> None:
             shutil.copy2(source, target)
 
 
-def _view(folder: Path) -> list[str]:
-    """Return the options for what every program sees of the host, read-only."""
-    view = ["--ro-bind", "/usr", "/usr"]
-    for name in _ROOT_FOLDERS:
-        path = Path("/", name)
-        if path.is_symlink():
-            view += ["--symlink", str(path.readlink()), str(path)]
-        elif path.is_dir():
-            view += ["--ro-bind", str(path), str(path)]
-    there = {Path("/etc"): folder / "kit" / "etc", Path(RUNNER): folder / "kit" / "runner"}
+def _links() -> list[tuple[str, str]]:
+    """Return what are links in the root folder of this host, and where they lead."""
+    paths = (Path("/", name) for name in _ROOT_FOLDERS)
+    return [(str(path), str(path.readlink())) for path in paths if path.is_symlink()]
+
+
+def _binds(folder: Path) -> list[tuple[str, str]]:
+    """Return what every program sees of the host, each with where it sees it."""
+    roots = (Path("/", name) for name in _ROOT_FOLDERS)
+    there = [Path("/usr"), *(path for path in roots if path.is_dir() and not path.is_symlink())]
     if not Path(sys.base_prefix).is_relative_to("/usr"):
-        there[Path(sys.base_prefix)] = Path(sys.base_prefix)
-    # bubblewrap would make the folders above them too, but for itself alone.
-    for above in sorted({parent for place in there for parent in place.parents} - {Path("/")}):
-        view += ["--dir", str(above)]
-    for place, source in there.items():
-        view += ["--ro-bind", str(source), str(place)]
-    return view
+        there.append(Path(sys.base_prefix))
+    binds = [(path, path) for path in there]
+    binds += [(folder / "kit" / "etc", Path("/etc")), (folder / "kit" / "runner", Path(RUNNER))]
+    binds += [(folder / "kit" / _NOTHING, hook) for hook in _start_up_hooks()]
+    return [(str(source), str(place)) for source, place in binds]
+
+
+def _start_up_hooks() -> list[Path]:
+    """Find the files by which installed packages make every start of Python run code of theirs.
+
+    They are the host's business, not a program's, and can cost more than all else in a run.
+    """
+    places = map(Path, site.getsitepackages([sys.base_prefix]))
+    return sorted(hook for place in places for hook in place.glob("*.pth"))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SILENCE_SECONDS: Final = 20.0
 """A supervisor sends something every second while it runs a job; beyond this it is broken."""
 _BUFFER_BYTES: Final = 1 << 20
+_CHUNK: Final = 1 << 18
 
 Frame = tuple[dict[str, Any], bytes]
 
@@ -57,11 +58,15 @@ class Link:
                 return frame
 
     async def ask(self, kind: str, answer: str, body: bytes = b"", **header: object) -> Frame:
-        """Send a frame and wait for its answer; what belongs to an earlier run is passed over."""
+        """Send a frame and wait for its answer."""
         self.send(kind, body, **header)
+        return await self.await_answer(answer)
+
+    async def await_answer(self, kind: str) -> Frame:
+        """Wait for a frame of a kind; what belongs to an earlier run is passed over."""
         while True:
             frame = await self.receive()
-            if frame[0]["kind"] == answer:
+            if frame[0]["kind"] == kind:
                 return frame
 
     async def close(self) -> None:
@@ -74,14 +79,16 @@ class Link:
             await self._writer.wait_closed()
 
     async def _take_in(self, reader: asyncio.StreamReader) -> None:
+        received = frames.Reader()
         try:
-            while True:
-                head, body = frames.lengths(await reader.readexactly(frames.LENGTHS.size))
-                frame = frames.parse(await reader.readexactly(head), await reader.readexactly(body))
-                if frame[0]["kind"] == "broken":
-                    self._fault = f"the slot cannot work: {frame[0]['why']}"
-                self._frames.put_nowait(frame)
-        except (asyncio.IncompleteReadError, OSError):
+            while data := await reader.read(_CHUNK):
+                received.feed(data)
+                while frame := received.next():
+                    if frame[0]["kind"] == "broken":
+                        self._fault = f"the slot cannot work: {frame[0]['why']}"
+                    self._frames.put_nowait(frame)
+            self._writer.close()
+        except OSError:
             self._writer.close()
         except frames.FrameError as error:
             self._fault = f"the slot does not speak as agreed: {error}"

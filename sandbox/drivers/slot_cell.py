@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 WORK: Final = "/work"
 _CALLERS: Final = {
-    "python": ("python3", "-I", "/opt/runner/call.py"),
+    # Not `-I`, with which the fixed hash seed would be ignored; nothing else of it is missed, as
+    # jobs have no environment but ours, and `call.py` takes its own folder off the path.
+    "python": ("python3", "-s", "/opt/runner/call.py"),
     "javascript": ("node", "/opt/runner/call.js"),
 }
 _CALLS: Final = "3"
@@ -51,6 +53,7 @@ class SlotCell:
         self._job: Job | None = None
         self._runs_left = 0
         self._is_running = False
+        self._closes_itself = False
 
     async def prepare(self, job: Job) -> Observation | None:
         """Write the files, and compile."""
@@ -61,7 +64,6 @@ class SlotCell:
             return Observation(status=Status.SANDBOX_ERROR, detail=fault)
         contents = {**job.files, toolchain.main_file: job.source}
         sizes = [[name, len(content)] for name, content in contents.items()]
-        # Its answer is passed over by the wait for the end of the run that follows.
         self._link.send("files", b"".join(contents.values()), files=sizes)
         if toolchain.compile is None:
             return None
@@ -79,6 +81,8 @@ class SlotCell:
         """Run once, in a fresh process."""
         if self._job is None:
             raise CellBrokenError("a cell is prepared before anything is run in it")
+        if not self._runs_left:
+            raise CellBrokenError("a run was asked for after the last one")
         self._runs_left -= 1
         order = self._order_of(self._job, run)
         if run.calls is None:
@@ -94,7 +98,10 @@ class SlotCell:
         with suppress(CellBrokenError):
             if self._is_running:
                 await self._link.ask("stop", "ended")
-            await self._link.ask("close", "closed")
+            if self._closes_itself:
+                await self._link.await_answer("closed")
+            else:
+                await self._link.ask("close", "closed")
 
     def _order_of(self, job: Job, run: Run) -> dict[str, Any]:
         toolchain = TOOLCHAINS[job.language]
@@ -120,8 +127,16 @@ class SlotCell:
 
     def _begin(self, order: dict[str, Any], stdin: bytes, *, is_compiling: bool = False) -> None:
         self._is_running = True
-        header = {"is_compiling": is_compiling, "is_followed": self._runs_left > 0}
-        self._link.send("run", stdin, order=order, **header)
+        is_followed = self._runs_left > 0
+        self._closes_itself = self._job is not None and not is_followed
+        self._link.send(
+            "run",
+            stdin,
+            order=order,
+            is_compiling=is_compiling,
+            is_followed=is_followed,
+            closes=self._closes_itself,
+        )
 
     async def _call(self, order: dict[str, Any], run: Run) -> Observation:
         """Make the calls in turn: the next goes in when the one before has been answered."""

@@ -27,9 +27,12 @@ from sandbox.drivers import slot_trial, trial
 from sandbox.drivers.containers import IMAGES, Engine, EngineError, Sockets, owner_of
 from sandbox.drivers.link import Link, accept
 from sandbox.drivers.slot_cell import SlotCell
+from sandbox.runner import frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from sandbox.drivers.link import Frame
 
 logger = logging.getLogger(__name__)
 
@@ -103,11 +106,10 @@ class SlotsDriver:
             raise
 
     async def open(self, slot: int) -> SlotCell:
-        """Open a cell; asks the supervisor first whether it is there."""
+        """Open a cell; that the supervisor has died meanwhile shows in its first run."""
         link = self._slots[slot].link if slot in self._slots else None
         if link is None or link.is_broken:
             raise CellBrokenError("the slot's container has ended")
-        await link.ask("open", "opened")
         return SlotCell(link, is_warm=self._options.is_warm)
 
     async def renew(self, slot: int) -> None:
@@ -124,7 +126,7 @@ class SlotsDriver:
                 async with asyncio.timeout(CALL_IN_SECONDS):
                     link = await calling
                 self._slots[slot] = _Slot(link, container)
-                await link.ask("open", "opened")
+                _check_version(await link.ask("open", "opened"))
             except BaseException as error:
                 self._slots.pop(slot, None)
                 await self._abandon(container)
@@ -155,6 +157,12 @@ class SlotsDriver:
         if container:
             with suppress(EngineError, OSError):
                 await asyncio.to_thread(self._engine.remove, container)
+
+
+def _check_version(opened: Frame) -> None:
+    """Images are built apart from this service: an old one would be misunderstood."""
+    if opened[0].get("protocol") != frames.PROTOCOL:
+        raise CellBrokenError("the image is of another version of this service: build it again")
 
 
 def _broken(error: BaseException) -> BaseException:

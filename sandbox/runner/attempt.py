@@ -65,14 +65,18 @@ class Attempt:
         self._calls: Calls | None = None
         self._cause = ""
         self._is_over = False
+        self._is_killed = False
         self._beaten = time.monotonic()
 
-    def run(self, stdin: bytes, meanwhile: Callable[[], None]) -> bytes:
+    def run(
+        self, stdin: bytes, meanwhile: Callable[[], None], end: Callable[[Start], int]
+    ) -> bytes:
         """Run to the end, and return the frame that tells of it.
 
-        `meanwhile` is done as soon as the run has begun: it must be short.
+        `meanwhile` is done as soon as the run has begun: it must be short. When the program has
+        ended, `end` ends all that is left of the run, and returns the program's wait status.
         """
-        self._start.group.change(Limits(self._order.memory_bytes, self._order.processes + 1))
+        self._start.group.change(Limits(self._order.memory_bytes, self._order.processes))
         guard = Guard(self._start.group, Budget(self._order.cpu_seconds, self._order.wall_seconds))
         try:
             self._begin(stdin)
@@ -80,6 +84,7 @@ class Attempt:
             while not self._is_over:
                 self._turn(guard)
             wall_seconds = guard.wall_seconds
+            status = end(self._start)
             self._read_to_the_end()
         finally:
             for stream in self._streams.values():
@@ -87,6 +92,7 @@ class Attempt:
             self._poll.close()
         cause = self._cause or guard.look_back()
         return self._told(
+            wait_status=None if self._is_killed else status,
             cause=cause,
             cpu_seconds=guard.cpu_seconds,
             wall_seconds=wall_seconds,
@@ -132,6 +138,7 @@ class Attempt:
 
     def _stop(self, cause: str) -> None:
         self._cause = self._cause or cause
+        self._is_killed = True
         self._start.kill()
 
     def _move(self, stream: Feed | Output | Calls) -> None:
@@ -183,28 +190,24 @@ class Attempt:
         if not self._cause and any(output.is_truncated for output in self._outputs):
             self._cause = "output"
 
-    def _told(self, **measured: float | str) -> bytes:
+    def _told(self, **measured: float | str | None) -> bytes:
         out, err = self._outputs
-        status, fault = self._ending()
         group = self._start.group
         return frames.pack(
             "ended",
             out.content + err.content,
             stdout_bytes=len(out.content),
             truncated=[out.is_truncated, err.is_truncated],
-            wait_status=status,
-            fault=fault,
+            fault=self._fault(),
             peak_memory_bytes=group.peak_memory_bytes(),
             process_limit_hits=group.process_limit_hits(),
             **measured,
         )
 
-    def _ending(self) -> tuple[int | None, str]:
-        """How the program ended, or what hindered us; neither where both processes were killed."""
+    def _fault(self) -> str:
+        """Return what hindered us to begin the program; nothing if it began."""
         self._start.control.setblocking(False)
         with suppress(BlockingIOError, descriptors.HungUpError):
-            word, _, value = descriptors.receive(self._start.control)[0].partition(b" ")
-            if word == b"ended":
-                return int(value), ""
-            return None, value.decode(errors="replace")
-        return None, ""
+            word = descriptors.receive(self._start.control)[0]
+            return word.decode(errors="replace")
+        return ""

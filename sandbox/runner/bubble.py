@@ -2,7 +2,7 @@
 
 The job sees `/usr` and the Python in use, read-only; its own disk at `/work`, `/tmp` and `/dev/shm`;
 its own `/proc`, and a `/dev` of a few devices. It has no network, no capability, and a system-call
-filter.
+filter. The network namespace is the slot's (`host`); all others are the run's own.
 
 As root, no user namespace is made: the program is begun by `setpriv` as a user of the slot's own,
 who owns nothing on the host. As anybody else, a user namespace makes it the user 65534 inside; to
@@ -63,8 +63,9 @@ class Bubblewrap(NamedTuple):
     setpriv: str
     user: int | None
     """As whom the program runs, where the service is root; None for a user namespace."""
-    view: tuple[str, ...]
-    """Options for the part of the file system that every job sees."""
+    root: str
+    devices: str
+    """The parts of the file system that every job sees, see `scenery`."""
     system_calls: bytes
     """The filter's program."""
     environment: dict[str, str]
@@ -86,14 +87,15 @@ class Bubblewrap(NamedTuple):
     def options(self) -> bytes:
         """Return what bubblewrap reads from a descriptor."""
         options = [
-            *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+            *("--unshare-ipc", "--unshare-pid", "--unshare-uts"),
             *("--unshare-cgroup-try", "--hostname", "sandbox", "--die-with-parent"),
             *("--new-session", "--cap-drop", "ALL", *self._identity()),
-            *(*self.view, "--proc", "/proc", "--dev", "/dev"),
+            *("--ro-bind", self.root, "/", "--proc", "/proc"),
+            *("--dev-bind", self.devices, "/dev"),
             *("--bind", f"{self.disk}/shm", "/dev/shm"),  # noqa: S108  # the job's own
             *("--bind", f"{self.disk}/tmp", "/tmp"),  # noqa: S108
             *("--bind", f"{self.disk}/work", "/work", "--chdir", "/work"),
-            *("--remount-ro", "/dev", "--remount-ro", "/"),
+            *("--remount-ro", "/dev"),
             *("--info-fd", str(_INFO), "--block-fd", str(_BLOCK)),
             *("--add-seccomp-fd", str(_FILTER)),
         ]

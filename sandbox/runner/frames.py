@@ -10,6 +10,8 @@ import json
 import struct
 from typing import Any, Final
 
+PROTOCOL: Final = 2
+"""Counts up with every change of what is said; images are built apart from the service."""
 LENGTHS: Final = struct.Struct(">II")
 MAX_HEADER_BYTES: Final = 16 * 1024 * 1024
 MAX_BODY_BYTES: Final = 128 * 1024 * 1024

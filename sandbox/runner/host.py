@@ -1,5 +1,7 @@
 """The place of one slot on the host: a disk in a mount namespace of its own, and control groups.
 
+The slot also has a network namespace of its own, with nothing but loopback, for all its runs.
+
 The disk is one tmpfs a job, with one limit of bytes and inodes for its three folders; files written
 by one run are there for the job's next. It is mounted where only this process and its children see
 it, so that nothing is left of it when they end, however they end.
@@ -16,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sandbox.runner import isolation, metering
+from sandbox.runner import isolation, metering, scenery
 from sandbox.runner.bubble import INIT_PROCESSES, Bubble, Bubblewrap
 from sandbox.runner.procfs import ProcessTree
 
@@ -46,6 +48,8 @@ class HostPlace:
         groups: list[str],
         name: str,
         system_calls: str,
+        links: list[tuple[str, str]],
+        binds: list[tuple[str, str]],
         bubblewrap: dict[str, Any],
     ) -> None:
         self._folder = folder
@@ -54,14 +58,20 @@ class HostPlace:
         self._tag = os.urandom(4).hex()
         self._numbers = itertools.count()
         self._hierarchy = _hierarchy(groups)
+        self._root = Path(folder, f"root-{self._tag}")
+        self._devices = Path(folder, f"dev-{self._tag}")
         self._bubblewrap = Bubblewrap(
-            **{**bubblewrap, "view": tuple(bubblewrap["view"])},
+            **bubblewrap,
+            root=str(self._root),
+            devices=str(self._devices),
             is_sampled=self._hierarchy is None,
             disk="",
             system_calls=base64.b64decode(system_calls),
         )
-        _leave_mounts(alone=self._bubblewrap.user is not None)
+        _leave_the_host(alone=self._bubblewrap.user is not None)
         _adopt_orphans()
+        scenery.build(self._root, links, binds)
+        scenery.build_devices(self._devices)
         self._spare: _Room | None = self._room()
         self._now: _Room = self._spare
 
@@ -128,6 +138,9 @@ class HostPlace:
         for room in (self._now, self._spare):
             if room is not None:
                 room.close()
+        for folder in (self._root, self._devices):
+            isolation.unmount(str(folder))
+            folder.rmdir()
 
 
 class _Room:
@@ -209,15 +222,19 @@ def _hierarchy(folders: list[str]) -> Hierarchy | None:
     return metering.Version2(*paths) if len(paths) == 1 else metering.Version1(*paths)
 
 
-def _leave_mounts(*, alone: bool) -> None:
-    """Go where mounts are this process's own; as an ordinary user, as root of a namespace."""
+def _leave_the_host(*, alone: bool) -> None:
+    """Go where mounts and network are the slot's own; as an ordinary user, as root of a namespace.
+
+    A network namespace for every run would cost more than all other namespaces together.
+    """
     user, group = os.getuid(), os.getgid()
-    isolation.unshare(isolation.NEW_MOUNTS | (0 if alone else _NEW_USER))
+    isolation.unshare(isolation.NEW_MOUNTS | isolation.NEW_NETWORK | (0 if alone else _NEW_USER))
     if not alone:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
     isolation.mount(None, "/", None, isolation.RECURSIVE | isolation.PRIVATE)
+    isolation.bring_up_loopback()
 
 
 def _adopt_orphans() -> None:

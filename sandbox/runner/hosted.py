@@ -29,6 +29,7 @@ def keep_low_descriptors_free(below: int) -> None:
 
 def main() -> None:
     """Take up the place and serve; ends with the service."""
+    os.umask(0o022)  # programs are another user, and have to get at what is made for them
     given = int(sys.argv[2])
     service = socket.socket(fileno=fcntl.fcntl(given, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY))
     os.close(given)

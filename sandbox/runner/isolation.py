@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import resource
+import signal
+import socket
+import struct
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -20,6 +25,7 @@ NEW_MOUNTS: Final = 0x0002_0000
 NEW_UTS: Final = 0x0400_0000
 NEW_IPC: Final = 0x0800_0000
 NEW_PIDS: Final = 0x2000_0000
+NEW_NETWORK: Final = 0x4000_0000
 
 READ_ONLY: Final = 1
 NO_SUID: Final = 2
@@ -31,9 +37,15 @@ RECURSIVE: Final = 16384
 PRIVATE: Final = 1 << 18
 
 _DETACH: Final = 2
+_SHARED_MEMORY: Final = 0x100
+_SHARED_FILES: Final = 0x400
+_IDLE_STACKS: Final = 8
+_IDLE_STACK_BYTES: Final = 16_384
 _PR_SET_DUMPABLE: Final = 4
 _PR_CAPBSET_DROP: Final = 24
 _PR_SET_NO_NEW_PRIVS: Final = 38
+_SET_INTERFACE_FLAGS: Final = 0x8914
+_IS_UP: Final = 1
 _USED_BY_JOBS: Final = ("mount", "prctl", "syscall", "unshare")
 _LAST_CAPABILITY: Final = 63
 _CAPABILITY_VERSION: Final = 0x2008_0522
@@ -67,6 +79,31 @@ def unshare(flags: int) -> None:
 def enter(descriptor: int, flags: int) -> None:
     """Enter the namespace that a descriptor of `/proc/self/ns` stands for."""
     _check(_libc().setns(descriptor, flags), "setns")
+
+
+class Idlers:
+    """Makes processes that sleep until they are killed: the first ones of pid namespaces.
+
+    They share this process's memory and open files, so that one costs little more than its entry in
+    the kernel's table. Whoever makes them ignores SIGCHLD, and so do they: the kernel collects the
+    orphans that a namespace hands to its first process.
+    """
+
+    def __init__(self) -> None:
+        self._sleep = ctypes.cast(_libc().pause, ctypes.c_void_p)
+        # One that sleeps needs nothing of its stack; but it may take its time to get there.
+        self._stacks = [ctypes.create_string_buffer(_IDLE_STACK_BYTES) for _ in range(_IDLE_STACKS)]
+        self._made = 0
+
+    def make(self) -> int:
+        """Make one, in the namespace that was unshared for children."""
+        stack = self._stacks[self._made % _IDLE_STACKS]
+        self._made += 1
+        top = (ctypes.addressof(stack) + _IDLE_STACK_BYTES) & ~0xF
+        flags = _SHARED_MEMORY | _SHARED_FILES | signal.SIGCHLD
+        pid: int = _libc().clone(self._sleep, ctypes.c_void_p(top), flags, None)
+        _check(pid, "clone")
+        return pid
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
@@ -140,6 +177,17 @@ def owning_files_as(user: int) -> Iterator[None]:
     finally:
         _libc().setfsuid(0)
         _libc().setfsgid(0)
+
+
+def bring_up_loopback() -> None:
+    """Make loopback work in a new network namespace, where it is down.
+
+    A port that one job has used must not stay busy for the next one's minute.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        fcntl.ioctl(end, _SET_INTERFACE_FLAGS, struct.pack("16sH14x", b"lo", _IS_UP))
+    with contextlib.suppress(OSError):  # older kernels leave this to root
+        Path("/proc/sys/net/ipv4/tcp_max_tw_buckets").write_text("0")
 
 
 def close_descriptors(first: int) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sandbox.runner.metering import Group
     from sandbox.runner.watch import Channel, Tree
 
-_CHUNK: Final = 1 << 18
+_CHUNK: Final = 1 << 16
 
 
 class Place(Protocol):
@@ -70,9 +70,7 @@ class Launcher:
             elif header["kind"] == "run":
                 self._run(header, body)
             elif header["kind"] == "close":
-                self._place.close()
-                self._service.sendall(frames.pack("closed"))
-                self._place.open()
+                self._close()
             # else an order that crossed with the end of its run
 
     def _hear(self) -> tuple[dict[str, Any], bytes]:
@@ -89,7 +87,6 @@ class Launcher:
             files.append((name, body[at : at + size]))
             at += size
         self._place.write(files)
-        self._service.sendall(frames.pack("written"))
 
     def _run(self, header: dict[str, Any], stdin: bytes) -> None:
         order = Order.read(header["order"])
@@ -102,3 +99,10 @@ class Launcher:
             self._place.settle()
         self._service.sendall(told)
         self._place.end(group)
+        if header["closes"]:
+            self._close()
+
+    def _close(self) -> None:
+        self._place.close()
+        self._service.sendall(frames.pack("closed"))
+        self._place.open()

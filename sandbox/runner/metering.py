@@ -44,7 +44,7 @@ class Limits(NamedTuple):
 class Hierarchy(Protocol):
     """A place where groups may be made."""
 
-    def make(self, name: str, limits: Limits | None = None) -> Group:
+    def make(self, name: str, limits: Limits | None = None) -> ControlGroup:
         """Make a group, without limits if none are given; `OSError` if the kernel refuses."""
         ...
 
@@ -85,13 +85,24 @@ class Group(Protocol):
         ...
 
 
+class ControlGroup(Group, Protocol):
+    """A group that the kernel keeps."""
+
+    def doors(self) -> list[int]:
+        """Open the files by which whoever writes `0` enters the group; the caller closes them.
+
+        One thread that moves itself need not wait until no other process forks, as `add` must.
+        """
+        ...
+
+
 class Version2:
     """Groups below a folder of the unified hierarchy, which holds no process itself."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def make(self, name: str, limits: Limits | None = None) -> Group:
+    def make(self, name: str, limits: Limits | None = None) -> ControlGroup:
         """Make a group."""
         folder = f"{self.folder}/{name}"
         os.mkdir(folder)  # noqa: PTH102  # pathlib costs more than the call
@@ -107,6 +118,9 @@ class _GroupOfVersion2:
 
     def add(self, pid: int) -> None:
         _write(f"{self._folder}/cgroup.procs", pid)
+
+    def doors(self) -> list[int]:
+        return [os.open(f"{self._folder}/cgroup.procs", os.O_WRONLY)]
 
     def cpu_seconds(self) -> float:
         return _table(f"{self._folder}/cpu.stat")[b"usage_usec"] / 1e6
@@ -143,7 +157,7 @@ class Version1:
     def __init__(self, memory: Path, pids: Path, cpuacct: Path) -> None:
         self.folders = (memory, pids, cpuacct)
 
-    def make(self, name: str, limits: Limits | None = None) -> Group:
+    def make(self, name: str, limits: Limits | None = None) -> ControlGroup:
         """Make a group in every controller's tree."""
         memory, pids, cpuacct = (f"{folder}/{name}" for folder in self.folders)
         for folder in (memory, pids, cpuacct):
@@ -162,6 +176,10 @@ class _GroupOfVersion1:
         # `cgroup.procs` takes the whole process; each write waits for the kernel, but costs no CPU.
         for folder in (self._memory, self._pids, self._cpuacct):
             _write(f"{folder}/cgroup.procs", pid)
+
+    def doors(self) -> list[int]:
+        folders = (self._memory, self._pids, self._cpuacct)
+        return [os.open(f"{folder}/tasks", os.O_WRONLY) for folder in folders]
 
     def cpu_seconds(self) -> float:
         return _number(f"{self._cpuacct}/cpuacct.usage") / 1e9

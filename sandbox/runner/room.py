@@ -17,6 +17,7 @@ from sandbox.runner import descriptors, isolation
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Sequence
 
     from sandbox.runner.metering import Group, Hierarchy
 
@@ -26,10 +27,13 @@ _PATIENCE_SECONDS: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The first process of a run, waiting for its order."""
+    """A process that waits for its order to become the program of a run."""
 
+    pid: int
     watch: int
-    """A descriptor that is readable when the process and all below it are gone."""
+    """A descriptor that is readable when the process has ended."""
+    first: int
+    """One for the first process of its pid namespace, which ends after all others in it."""
     control: socket.socket
     work: int
     """The job's working folder."""
@@ -38,13 +42,13 @@ class Start:
     def kill(self) -> None:
         """End the run: the kernel kills the whole pid namespace with its first process."""
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.watch, signal.SIGKILL)
+            signal.pidfd_send_signal(self.first, signal.SIGKILL)
 
     def release(self) -> None:
         """Let go of a run that is over."""
         self.control.close()
-        os.close(self.watch)
-        os.close(self.work)
+        for descriptor in (self.watch, self.first, self.work):
+            os.close(descriptor)
         self.group.remove()
 
 
@@ -57,6 +61,9 @@ class Room:
         self._hierarchy = hierarchy
         self._user = user
         self._made = 0
+        # What is unshared for children lasts until it is entered again.
+        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self._idlers = isolation.Idlers()
         self._next: Start | None = None
         self._used = (0, 0)
         self._is_turned = False
@@ -67,24 +74,42 @@ class Room:
 
     def open(self) -> None:
         """Put an empty disk in place, and make ready for a run."""
-        self._ask(b"open")
-        self.make_ready()
+        self._make(b"open")
 
     def make_ready(self) -> None:
-        """Fork the next run's first process, unless there is one."""
-        if self._next is not None:
-            return
+        """Fork the next run's process, unless there is one."""
+        if self._next is None:
+            self._make(b"fork")
+
+    def _make(self, word: bytes) -> None:
+        self._made += 1
+        group = self._hierarchy.make(f"run-{self._made}")
+        first, namespace = self._begin_namespace()
         ours, theirs = descriptors.pair()
         ours.settimeout(_PATIENCE_SECONDS)
-        pid = int(self._ask(b"fork", theirs))
-        theirs.close()
+        given = [theirs.detach(), namespace, *group.doors()]
+        pid = int(self._ask(word, given))
+        for descriptor in given:
+            os.close(descriptor)
         word, attached = descriptors.receive(ours)
         if word != b"ready":
             raise RuntimeError(f"a run could not be made ready: {word.decode()}")
-        self._made += 1
-        group = self._hierarchy.make(f"run-{self._made}")
-        group.add(pid)
-        self._next = Start(os.pidfd_open(pid), ours, attached[0], group)
+        self._next = Start(pid, os.pidfd_open(pid), first, ours, attached[0], group)
+
+    def _begin_namespace(self) -> tuple[int, int]:
+        """Return descriptors of a new pid namespace's first process, and of the namespace."""
+        isolation.unshare(isolation.NEW_PIDS)
+        first = os.pidfd_open(self._idlers.make())
+        namespace = os.open("/proc/self/ns/pid_for_children", os.O_RDONLY)
+        isolation.enter(self._own_pids, isolation.NEW_PIDS)
+        return first, namespace
+
+    def end(self, start: Start) -> int:
+        """End all that is left of a run whose program has ended; return its wait status."""
+        status = int(self._ask(b"reap %d" % start.pid))
+        start.kill()
+        descriptors.await_readable(start.first, _PATIENCE_SECONDS)
+        return status
 
     def take(self) -> Start:
         """Return the process for a run; the caller releases it."""
@@ -119,9 +144,8 @@ class Room:
 
         That run keeps its disk, which ends with it; nothing else of this job can begin any more.
         """
-        self._ask(b"close")
         self._used = (0, 0)
-        self.open()
+        self._make(b"turn")
         self._is_turned = True
 
     def close(self) -> None:
@@ -130,14 +154,14 @@ class Room:
             start, self._next = self._next, None
             start.kill()
             descriptors.await_readable(start.watch, _PATIENCE_SECONDS)
+            self.end(start)
             start.release()
         if not self._is_turned:
             self.turn()
         self._is_turned = False
 
-    def _ask(self, word: bytes, attached: socket.socket | None = None) -> bytes:
-        files = [] if attached is None else [attached.fileno()]
-        descriptors.send(self._zygote, word, files)
+    def _ask(self, word: bytes, attached: Sequence[int] = ()) -> bytes:
+        descriptors.send(self._zygote, word, attached)
         return descriptors.receive(self._zygote)[0]
 
 

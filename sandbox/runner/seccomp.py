@@ -106,6 +106,7 @@ _NUMBER_AT: Final = 0
 _ARCHITECTURE_AT: Final = 4
 _ARGUMENTS_AT: Final = 16
 _FILTER_MODE: Final = 1
+_LEAF: Final = 4
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -174,15 +175,22 @@ def assemble(machine: str) -> bytes:
     steps += _clone_rule(arch.clone)
     steps += _socket_rule(arch.socket)
     numbers = [pair[arch.column] for pair in DENIED.values()]
-    steps += _deny([number for number in numbers if number is not None])
+    steps += _deny(sorted(number for number in numbers if number is not None))
     return b"".join(steps)
 
 
 def _deny(numbers: list[int]) -> list[bytes]:
-    """Compare in turn; each match jumps to the last step."""
+    """Refuse these; the numbers, in order, are a tree in which few have to be compared.
+
+    The kernel tries every number there is when a filter is put on, which is a part of every run.
+    """
     last = len(numbers)
-    compared = [_step(_IF_EQUAL, number, last - i, 0) for i, number in enumerate(numbers)]
-    return [*compared, _step(_RETURN, _ALLOW), _refuse(errno.EPERM)]
+    if last <= _LEAF:  # compare in turn; each match jumps to the last step
+        compared = [_step(_IF_EQUAL, number, last - i, 0) for i, number in enumerate(numbers)]
+        return [*compared, _step(_RETURN, _ALLOW), _refuse(errno.EPERM)]
+    middle = last // 2
+    below, above = _deny(numbers[:middle]), _deny(numbers[middle:])
+    return [_step(_IF_AT_LEAST, numbers[middle], len(below), 0), *below, *above]
 
 
 class _Program(ctypes.Structure):

@@ -8,7 +8,8 @@ from typing import Any, Final
 from sandbox.runner import frames
 from sandbox.runner.descriptors import HungUpError
 
-_CHUNK: Final = 1 << 18
+_CHUNK: Final = 1 << 16
+"""Small enough for the allocator to keep the memory: more would be mapped anew each time."""
 
 
 class Service:

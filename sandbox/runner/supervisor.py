@@ -3,13 +3,15 @@
 `python -m sandbox.runner.supervisor SOCKET USER NAME=VALUE…`: what follows the user is the
 environment of jobs. It calls the service on the slot's socket, and does what it is told, one job at a time:
 
-    open                  a job begins                               opened
-    files  + contents     write them, before anything has run        written
+    open                  are you there?                             opened
+    files  + contents     write them, before anything has run
     run    + stdin        run once: `Order`                          answer*, beat*, ended
     call   + line         in a run that is called                    (answer)
     last                  there are no more calls
     stop                  end the run now
     close                 the job is over                            closed
+
+A run that `closes` is the job's last one: what `close` would do follows it by itself.
 
 When the service hangs up, or anything unforeseen happens, it ends, and the kernel ends the container
 and all that is in it. Jobs are forked from the zygote, never from here: requests are in this memory.
@@ -17,6 +19,7 @@ and all that is in it. Jobs are forked from the zygote, never from here: request
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +64,7 @@ class Supervisor:
 
     def _open(self, _: dict[str, Any], __: bytes) -> None:
         self._room.check()
-        self._service.send(frames.pack("opened"))
+        self._service.send(frames.pack("opened", protocol=frames.PROTOCOL))
 
     def _write(self, header: dict[str, Any], body: bytes) -> None:
         files, at = [], 0
@@ -69,7 +72,6 @@ class Supervisor:
             files.append((name, body[at : at + size]))
             at += size
         self._room.write(files)
-        self._service.send(frames.pack("written"))
 
     def _run(self, header: dict[str, Any], stdin: bytes) -> None:
         order = Order(**header["order"])
@@ -78,10 +80,13 @@ class Supervisor:
         start = self._room.take()
         attempt = Attempt(order, start, self._service, self._network, self._user)
         prepare = self._room.make_ready if header["is_followed"] else self._room.turn
-        told = attempt.run(stdin, prepare)
+        told = attempt.run(stdin, prepare, self._room.end)
         if header["is_compiling"]:
             self._room.settle(start.work)
         start.release()
+        if header["closes"]:
+            self._room.close()
+            told += frames.pack("closed")
         self._service.send(told)
 
     def _close(self, _: dict[str, Any], __: bytes) -> None:
@@ -97,8 +102,11 @@ def main() -> None:
     service = Service(path)
     try:
         isolation.mount("groups", layout.GROUPS, "tmpfs", metering.MOUNT_FLAGS, "size=64k")
+        # Of the first processes of runs, the kernel collects what is left when they have ended.
+        zygote = _start_zygote(user, environment)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         hierarchy = metering.mount_hierarchy(Path(layout.GROUPS))
-        room = Room(_start_zygote(user, environment), hierarchy, user)
+        room = Room(zygote, hierarchy, user)
         Supervisor(service, room, user).serve()
     except descriptors.HungUpError as error:
         sys.stderr.write(f"{error}\n")

@@ -32,6 +32,7 @@ import math
 import re
 import sys
 from collections import Counter
+from itertools import repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself would be a tenth of a small program's time
@@ -113,11 +114,7 @@ def decode(data: object, resolve: Resolve | None = None) -> Value:
 def true_name(kind: type) -> str:
     """Return a class's name, past anything that its metaclass says."""
     name = type.__dict__["__name__"].__get__(kind)
-    return _without_surrogates(str.__str__(name))[:MAX_NAME]
-
-
-def _without_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return str.__str__(name).encode("utf-8", "replace").decode("utf-8")[:MAX_NAME]
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -199,10 +196,8 @@ class _Encoder:
 
     def _complex(self, value: complex, depth: int) -> Typed:
         value = complex.__pos__(value)
-        return {
-            "$": "complex",
-            "v": [self._float(part, depth) for part in (value.real, value.imag)],
-        }
+        parts = (value.real, value.imag)
+        return {"$": "complex", "v": [self._float(part, depth) for part in parts]}
 
     def _range(self, value: range, depth: int) -> Typed:
         parts = (value.start, value.stop, value.step)
@@ -291,6 +286,8 @@ class _Decoder:
     def decode(self, data: Typed, depth: int) -> Value:
         if depth > MAX_DEPTH:
             _refuse(f"the typed JSON is nested more than {MAX_DEPTH} deep")
+        if type(data) is float and not math.isfinite(data):
+            _refuse("a special float is not tagged")
         if data is None or type(data) in (bool, int, float):
             return data
         if type(data) is str:
@@ -308,35 +305,24 @@ class _Decoder:
         kind = data["$"]
         if kind == "handle":
             return self._handle(data)
-        make = _MAKERS.get(kind) if type(kind) is str else None
-        if make is None or data.keys() != {"$", "v"}:
-            _refuse("an object has an unknown tag")
-        return make(self, data["v"], depth + 1)
+        if type(kind) is str and data.keys() == {"$", "v"}:
+            if kind in _CONTAINERS:
+                return _CONTAINERS[kind](self._list(data["v"], depth))
+            if kind in _MAKERS:
+                return _MAKERS[kind](self, data["v"], depth)
+        _refuse("an object has an unknown tag")
 
     def _handle(self, data: dict[str, Any]) -> Value:
-        number, name = data.get("v"), data.get("type", "object")
-        if (
-            type(number) is not int
-            or type(name) is not str
-            or not data.keys() <= {"$", "v", "type"}
-        ):
+        number, name = data.get("v"), _name(data.get("type", "object"))
+        if type(number) is not int or not data.keys() <= {"$", "v", "type"}:
             _refuse("a handle is malformed")
-        return self._resolve(number) if self._resolve else Handle(number, name[:MAX_NAME])
+        return self._resolve(number) if self._resolve else Handle(number, name)
 
     def _list(self, data: Typed, depth: int) -> list[Any]:
         if type(data) is not list:
             _refuse("a tag holds no list where it must")
-        return [self.decode(item, depth + 1) for item in data]
-
-    def _hashed(self, data: Typed, depth: int) -> list[Any]:
-        return self._check_hashes(self._list(data, depth))
-
-    def _check_hashes(self, items: list[Any]) -> list[Any]:
-        """Refuse what would take quadratic time to put into a set."""
-        hashes = Counter(map(hash, items))
-        if hashes and max(hashes.values()) > MAX_SAME_HASH:
-            _refuse("too many members of a set or dict have the same hash")
-        return items
+        # `map` and no loop of ours: the deepest value has to fit what Python allows of frames.
+        return list(map(self.decode, data, repeat(depth + 1)))
 
     def _int(self, data: Typed, _depth: int) -> int:
         if not (type(data) is str and _HEX.fullmatch(data)):
@@ -361,12 +347,15 @@ class _Decoder:
         return decoded
 
     def _dict(self, data: Typed, depth: int) -> dict[Any, Any]:
-        pairs = [(key, item) for key, item in self._list(data, depth)]
-        self._check_hashes([key for key, _ in pairs])
-        return dict(pairs)
+        if type(data) is not list or any(type(p) is not list or len(p) != 2 for p in data):
+            _refuse("a dict holds no list of pairs")
+        # A pair is no level of its own: as deep as `encode` goes, this has to go.
+        keys = list(map(self.decode, [key for key, _ in data], repeat(depth + 1)))
+        items = map(self.decode, [item for _, item in data], repeat(depth + 1))
+        return dict(zip(_check_hashes(keys), items))  # noqa: B905  (Python 3.9 knows no `strict`)
 
     def _complex(self, data: Typed, depth: int) -> complex:
-        real, imaginary = self._list(data, depth)
+        real, imaginary = self._list(data, depth - 1)  # its parts are no level below it
         if type(real) is type(imaginary) is float:
             return complex(real, imaginary)
         _refuse("a complex number is malformed")
@@ -377,23 +366,35 @@ class _Decoder:
             _refuse("a range is malformed")
         return range(start, stop, step)
 
-    def _opaque(self, data: Typed, _depth: int) -> Opaque:
-        if type(data) is not str:
-            _refuse("an opaque value is malformed")
-        return Opaque(data[:MAX_NAME])
+
+def _name(data: Typed) -> str:
+    if type(data) is not str:
+        _refuse("the name of a type is malformed")
+    data.encode()
+    return data[:MAX_NAME]
 
 
+def _check_hashes(items: list[Any]) -> list[Any]:
+    """Refuse what would take quadratic time to put into a set."""
+    hashes = Counter(map(hash, items))
+    if hashes and max(hashes.values()) > MAX_SAME_HASH:
+        _refuse("too many members of a set or dict have the same hash")
+    return items
+
+
+_CONTAINERS: Final[dict[str, Callable[[list[Any]], Any]]] = {
+    "tuple": tuple,
+    "set": lambda items: set(_check_hashes(items)),
+    "frozenset": lambda items: frozenset(_check_hashes(items)),
+}
 _MAKERS: Final[dict[str, Callable[[_Decoder, Any, int], Any]]] = {
     "int": _Decoder._int,
     "float": _Decoder._float,
     "str": _Decoder._str,
     "bytes": _Decoder._bytes,
     "bytearray": lambda decoder, data, depth: bytearray(decoder._bytes(data, depth)),
-    "tuple": lambda decoder, data, depth: tuple(decoder._list(data, depth)),
-    "set": lambda decoder, data, depth: set(decoder._hashed(data, depth)),
-    "frozenset": lambda decoder, data, depth: frozenset(decoder._hashed(data, depth)),
     "dict": _Decoder._dict,
     "complex": _Decoder._complex,
     "range": _Decoder._range,
-    "opaque": _Decoder._opaque,
+    "opaque": lambda _decoder, data, _depth: Opaque(_name(data)),
 }

@@ -2,9 +2,11 @@
 
 `python -m sandbox.runner.zygote DESCRIPTOR USER` obeys the supervisor at the other end:
 
-    open        put an empty disk in place for the next job
-    fork + fd   fork the first process of a pid namespace, which talks to the supervisor over `fd`
-    close       take the disk away; runs that have it go on having it
+    fork + fds  fork a process into a pid namespace; it talks to the supervisor over a socket, and
+                enters control groups: descriptors of the socket, the namespace, and the groups
+    open + fds  put an empty disk in place for the next job, and fork
+    turn + fds  take the disk away (runs that have it go on having it), open, and fork
+    reap PID    wait for a process that has ended, and say how
 
 Only these words and descriptors come in. So whatever a job finds in the memory that it inherits
 from here was there before the first job.
@@ -15,7 +17,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.runner import descriptors, isolation, layout
-from sandbox.runner.init import Init
+from sandbox.runner.program import Program
 from sandbox.runner.seccomp import Filter
 
 _WARM: Final = (
@@ -84,8 +85,6 @@ class Zygote:
         Path(layout.SHM).rmdir()
         Path(layout.SHM).symlink_to(layout.SHM_ON_DISK)
         isolation.mount(layout.HOSTS, "/etc/hosts", None, isolation.BIND)
-        # The kernel collects the dead by itself then; who watches them has a descriptor for it.
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         isolation.empty_bounding_set()
         isolation.keep_capabilities_to_oneself()
         isolation.forbid_new_privileges()
@@ -94,16 +93,17 @@ class Zygote:
     def serve(self) -> None:
         """Obey; `HungUpError` when the supervisor is gone."""
         while True:
-            word, attached = descriptors.receive(self._supervisor)
-            if word == b"open":
-                self._open_disk()
-                answer = b"done"
-            elif word == b"fork":
-                answer = str(self._fork(attached[0])).encode()
+            message, attached = descriptors.receive(self._supervisor)
+            word, _, pid = message.partition(b" ")
+            if word == b"reap":
+                answer = os.waitpid(int(pid), 0)[1]
             else:
-                self._close()
-                answer = b"done"
-            descriptors.send(self._supervisor, answer)
+                if word == b"turn":
+                    isolation.unmount(layout.DISK)
+                if word != b"fork":
+                    self._open_disk()
+                answer = self._fork(*attached)
+            descriptors.send(self._supervisor, b"%d" % answer)
 
     def _open_disk(self) -> None:
         flags = isolation.NO_SUID | isolation.NO_DEVICES
@@ -113,18 +113,18 @@ class Zygote:
             for place in (layout.WORK_ON_DISK, layout.SHM_ON_DISK):
                 os.mkdir(place, 0o755)  # noqa: PTH102  # this is on every job's way
 
-    def _fork(self, control: int) -> int:
-        isolation.unshare(isolation.NEW_PIDS)
+    def _fork(self, control: int, namespace: int, *groups: int) -> int:
+        isolation.enter(namespace, isolation.NEW_PIDS)
         pid = os.fork()
         if not pid:
             self._supervisor.close()
-            Init(socket.socket(fileno=control), self._user, self._filter).live()
+            os.close(namespace)
+            end = socket.socket(fileno=control)
+            Program(end, list(groups), self._user, self._filter).live()
         isolation.enter(self._own_pids, isolation.NEW_PIDS)
-        os.close(control)
+        for descriptor in (control, namespace, *groups):
+            os.close(descriptor)
         return pid
-
-    def _close(self) -> None:
-        isolation.unmount(layout.DISK)
 
 
 if __name__ == "__main__":

@@ -18,20 +18,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rewarden.contracts import Outcome
 from services.math.algebra.bounds import OutOfBoundsError
 from services.math.algebra.normal import UndefinedError
+from services.math.factors import is_anagram, is_ordered
+from services.math.labels import statements
 from services.math.language.choices import read_choices, same_choice
 from services.math.language.moments import same_moment
 from services.math.language.reading import letter_may_be, may_be_same
 from services.math.parse import Answer, Problem, parse
+from services.math.renaming import is_renamed
 from services.math.structure import Matcher
 from services.math.tree import (
-    VALUES,
     Number as NumberNode,
-    Product,
     Relation,
     Sequence,
-    Symbol,
-    substituted,
-    walk,
 )
 from services.math.values import Finding, Tier, has_value, same_value
 
@@ -51,13 +49,13 @@ _NO_VALUE = re.compile(
     r"|\b(?:not|never|neither|except|between|at least|at most|more than|less than|if|else|lambda)\b"
 )
 """Code, questions, bounds and negations: whatever else they are, they are no number."""
-_PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1"))
-"""Names that a question rarely gives, and an answer chooses."""
+_GLOSS = re.compile(r"\s\(|\\text|\([A-Za-z]{3}")
+_GLOSSED = re.compile(
+    r"(.{1,200}?)(?:\s+\(|\s*\\text\s*\{\s*\(|\((?=[A-Za-z]{3}))(?:or|i\.e\.|=|\\approx|\u2248|about)?\s*"
+    r"([^()]{1,100})\)\s*\}?\.?",
+    re.DOTALL,
+)
 _WRAPPED = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{([^{}]*)\}")
-_CIRCLED = re.compile("[\u2460-\u2473]")
-"""Numbers of statements, of which a question asks which are true."""
-_VARIABLES: Final = frozenset("xyzuvwrstnmkpq")
-"""Letters of which a product is hardly a word."""
 _SELECTION = re.compile(r"[A-H]{2,8}")
 _HOW: Final = {
     "normalised": "is, in another spelling,",
@@ -91,14 +89,35 @@ def is_usable(gold: Answer, spec: MathSpec) -> bool:
 
 def compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
     """Decide on an answer whose text is not that of the gold; see the module for the rule."""
+    if named := _compare_statements(gold, answer):
+        return named
+    decision = _compare(gold, answer, spec)
+    if decision.outcome is Outcome.CORRECT or not answer.raw.rstrip(" }.").endswith(")"):
+        return decision
+    return _compare_glossed(gold, answer, spec) or decision
+
+
+def _compare_glossed(gold: Answer, answer: Answer, spec: MathSpec) -> Decision | None:
+    """Look at `1/2 (0.5)`, which says a thing twice, and at `5 (in metres)`; None for all else."""
+    match = _GLOSSED.fullmatch(answer.raw.strip()) if _GLOSS.search(answer.raw, 1) else None
+    if match is None or not match[1].strip():
+        return None
+    head = _compare(gold, parse(match[1], units=answer.units), spec)
+    if head.outcome is not Outcome.CORRECT:
+        return None
+    gloss = parse(match[2], units=answer.units)
+    if gloss.tree is not None and _compare(gold, gloss, spec).outcome is Outcome.CORRECT:
+        return head
+    return _undecided(gold, answer)
+
+
+def _compare(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
     if gold.text == answer.text and answer.text and _agree_on_the_name(gold, answer, spec):
         return _yes(gold, answer, "normalised")
     if not answer.text:
         return Decision(Outcome.INCORRECT, "The answer is empty.")
     if spec.answer_type == "text":
         return _compare_texts(gold, answer)
-    if (wanted := _CIRCLED.findall(gold.raw)) and (given := _CIRCLED.findall(answer.raw)):
-        return _decision(gold, answer, Finding(set(wanted) == set(given), "normalised"))
     if gold.number and answer.number:
         return _compare_numbers(gold, answer, gold.number, answer.number, spec)
     found = _compare_choices(gold, answer, spec) or _compare_moments(gold, answer)
@@ -110,6 +129,19 @@ def _agree_on_the_name(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
     if gold.symbol == answer.symbol:
         return True
     return not (gold.symbol and answer.symbol) and spec.answer_type != "equation"
+
+
+def _compare_statements(gold: Answer, answer: Answer) -> Decision | None:
+    """Compare numbers of statements, of which a question asks which are true; `13` may be two."""
+    wanted, given = statements(gold.raw), statements(answer.raw)
+    if wanted and given:
+        return _decision(gold, answer, Finding(wanted == given, "normalised"))
+    if not (wanted or given):
+        return None
+    digits = set(map(int, filter(str.isdecimal, answer.text if wanted else gold.text)))
+    if digits == (wanted or given):
+        return _undecided(gold, answer)
+    return _decision(gold, answer, Finding(False, "normalised")) if wanted else None
 
 
 # -- plain numbers
@@ -218,7 +250,7 @@ def _word(piece: str) -> str:
 
 
 def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
-    if gold.number and len(answer.text) == 1 and answer.text.isalpha():
+    if gold.number and len(answer.text) == 1 and answer.text.isalpha() and answer.text.isascii():
         return _compare_letter_and_number(gold, answer)
     if answer.problem:
         return _unread(gold, answer, answer.problem)
@@ -231,7 +263,7 @@ def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
         return Decision(Outcome.REJECTED, reason)
     except UndefinedError:
         return _garbled(answer)
-    is_open = found.same and _is_anagram(gold.tree, answer.tree)
+    is_open = found.same and (is_anagram(gold.tree, answer.tree) or is_ordered(gold, answer))
     return _undecided(gold, answer) if is_open else _decision(gold, answer, found)
 
 
@@ -256,7 +288,7 @@ def _no_unless_read_otherwise(
             return _read_otherwise(gold, answer, wanted)
     if (gold.number or answer.number) and may_be_same(gold.text, answer.text):
         return _undecided(gold, answer)
-    if _is_renamed(gold.tree, answer.tree, spec):
+    if is_renamed(gold, answer, spec) or is_ordered(gold, answer, both=True):
         return _undecided(gold, answer)
     return _decision(gold, answer, found)
 
@@ -266,47 +298,6 @@ def _read_otherwise(gold: Answer, answer: Answer, wanted: Tree) -> Decision:
     if wanted == gold.tree and isinstance(wanted, Sequence):
         return _yes(gold, answer, "structural")
     return _undecided(gold, answer)
-
-
-def _is_anagram(gold: Tree | None, answer: Tree | None) -> bool:
-    """Whether both are products of the same letters in another order, as `cat` and `act` are.
-
-    So are the orders that a question may ask for: `BDCA`.
-    """
-    letters = [_letters(tree) for tree in (gold, answer)]
-    may_be_word = not _VARIABLES.issuperset(letters[0]) and len(set(letters[0])) == len(letters[0])
-    is_long = len(letters[0]) > 2 and may_be_word
-    return is_long and letters[0] != letters[1] and sorted(letters[0]) == sorted(letters[1])
-
-
-def _letters(tree: Tree | None) -> list[str]:
-    if not isinstance(tree, Product):
-        return []
-    names = [f.name for f in tree.factors if isinstance(f, Symbol) and len(f.name) == 1]
-    return names if len(names) == len(tree.factors) else []
-
-
-def _value_of(tree: Tree | None) -> Tree | None:
-    """Return the value of `x = k pi, k in Z`."""
-    if isinstance(tree, Sequence) and tree.items and not tree.left:
-        tree = tree.items[0]
-    is_named = isinstance(tree, Relation) and tree.operators == ("=",)
-    return tree.operands[1] if is_named and isinstance(tree, Relation) else tree
-
-
-def _is_renamed(gold: Tree | None, answer: Tree | None, spec: MathSpec) -> bool:
-    """Whether the answer is the gold one but for the name of a whole number or a constant."""
-    gold, answer = _value_of(gold), _value_of(answer)
-    if not isinstance(gold, VALUES) or not isinstance(answer, VALUES):
-        return False
-    free = [{node for node in walk(tree) if isinstance(node, Symbol)} for tree in (gold, answer)]
-    wanted, given = free[0] - free[1], free[1] - free[0]
-    if len(wanted) != 1 or len(given) != 1:
-        return False
-    if not {symbol.name for symbol in wanted | given} <= _PARAMETERS:
-        return False
-    renamed = substituted(answer, {given.pop(): wanted.pop()})
-    return Matcher(spec).match(gold, renamed).same is not False
 
 
 def _unread(gold: Answer, answer: Answer, problem: Problem) -> Decision:

@@ -28,6 +28,7 @@ from services.math.said import (
     said,
     without_comments,
 )
+from services.math.surroundings import is_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ _CUE_TRIES: Final = 8
 _STATEMENT = re.compile(
     r"(?:nswer|答案|答え|답|ption|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
     r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|(?:是|为|は|은|는|é)\s?[:\uff1a]?)"
-    r"[*_\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
+    r"[*_`\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
@@ -184,10 +185,13 @@ def _boxed(text: str, start: int, end: int) -> Found | None:
         doubt.is_denied(text, start, last.start)
         or doubt.is_hidden(text, start, last.start)
         or doubt.is_taken_back(text, last.end, end)
+        or is_part(text, start, (last.start, last.end), end)
     )
+    others = doubt.alternatives(text, start, (last.start, last.end), end)
     if len(full) < 2 and last is boxes[-1]:
-        return Found("boxed", last.inner, last.end - 1, stated)
+        return Found("boxed", last.inner, last.end - 1, stated, doubts=others)
     rivals, doubts = side_by_side(text, full or boxes)
+    doubts.extend(others)
     if last is not boxes[-1]:
         doubts.append("")
     return Found("boxed", last.inner, last.end - 1, stated, tuple(rivals), tuple(doubts))
@@ -210,10 +214,12 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     ending = stop.start() if stop else end
     if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
-    found = _trimmed("final_answer", text, begin, ending)
+    found = _trimmed("final_answer", text, begin, tail.before_remark(text, begin, ending))
     if found and text[found.end - 1] == "!" and text[found.end - 2].isalnum():
         found = found._replace(doubts=(text[found.start : found.end].rstrip("!"),))  # good news?
-    if found and doubt.is_supposed(text, start, match.end()):
+    if found and (
+        doubt.is_denied(text, start, match.end()) or doubt.is_taken_back(text, found.end, end)
+    ):
         return found._replace(stated=False)
     return found
 
@@ -259,6 +265,9 @@ def _number(text: str, start: int, end: int) -> Found | None:
         stated = tail.is_stated(text, start, span)
         shout = (text[span[0] : span[1]].rstrip("!"),) if text[span[1] - 1] == "!" else ()
         return Found("number", *span, stated=stated, doubts=shout)  # 5! may be 5, and good news
+    count = tail.last_count(text, *sentence)
+    if count and tail.is_stated(text, start, count):
+        return Found("number", *count)
     mentioned = tail.last_number(text, *sentence)
     return mentioned and Found("number", *mentioned, stated=False)
 
@@ -268,8 +277,10 @@ def _whole(text: str, start: int, end: int) -> Found | None:
 
 
 def _trimmed(strategy: Strategy, text: str, start: int, end: int) -> Found | None:
-    """Return the piece without blanks and asterisks around it; None if nothing is left."""
-    start, end = tail.trim(text, start, end, " \t\r\n*")
+    """Return the piece without blanks, asterisks and backticks around it; None if nothing is left."""
+    start, end = tail.trim(text, start, end, " \t\r\n*`")
+    if text.endswith("__", start, end):
+        end -= 2
     return Found(strategy, start, end) if start < end else None
 
 

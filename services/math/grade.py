@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rewarden.contracts import Outcome
 from services.math.compare import Decision, compare, is_usable
 from services.math.memo import Memo
-from services.math.parse import MAX_SHOWN_CHARS, Answer, parse
+from services.math.parse import MAX_SHOWN_CHARS, Answer, is_garbled, parse
 from services.math.show import show
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ NO_ANSWER: Final = Decision(
 )
 NO_TIME: Final = Decision(Outcome.UNDECIDED, "Not decided within the CPU time of a check.")
 
+_PROSE: Final = frozenset(("final_answer", "bold", "number"))
 _RANK: Final = {Outcome.CORRECT: 0, Outcome.UNDECIDED: 1}
 
 
@@ -83,6 +84,12 @@ class Grader:
             decision = self._among_rivals(spec, answer, found.rivals) or decision
         if found.doubts:
             decision = self._among_doubts(decision, spec, answer, found.doubts)
+        if (
+            found.strategy in _PROSE
+            and decision.outcome is Outcome.INCORRECT
+            and is_garbled(answer)
+        ):
+            decision = _unreadable(answer)
         return grade._replace(decision=decision if found.stated else _unstated(decision, answer))
 
     def _among_rivals(
@@ -142,6 +149,13 @@ def shown(answer: Answer) -> str | None:
 
 def _has_units(spec: MathSpec) -> bool:
     return spec.answer_type != "expression"
+
+
+def _unreadable(answer: str) -> Decision:
+    """Leave open what is read out of a sentence and makes no sense: the cut may have been wrong."""
+    return Decision(
+        Outcome.UNDECIDED, f"What is stated as the answer cannot be read: {quoted(answer)}."
+    )
 
 
 def _unstated(decision: Decision, answer: str) -> Decision:

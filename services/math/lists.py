@@ -1,26 +1,18 @@
-r"""Compare lists: tuples in order, sets in none, `\pm`, alternatives, systems of equations."""
+r"""Compare lists: tuples in order, sets in none, systems of equations."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from services.math.plain import name_of
 from services.math.tree import (
-    VALUES,
     Call,
-    Either,
-    NamedSet,
     Number,
-    Power,
-    Product,
     Relation,
     Sequence,
-    Sum,
     Symbol,
     Text,
-    negative,
-    walk,
 )
 from services.math.values import UNKNOWN, Finding
 
@@ -28,136 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from services.math.structure import Matcher
-    from services.math.tree import Tree, Value
+    from services.math.tree import Tree
 
 MAX_LEFT_OVER: Final = 64
 """Items without a twin on the other side, each of which is compared with each."""
 _NO: Final = Finding(False, "structural")
-_SIGNS: Final = {"pm": (1, -1), "mp": (-1, 1)}
-
-
-# -- one form for what is written in several ways
-
-
-def plain(tree: Tree) -> Tree:
-    """Turn alternatives and `1 ± 2` into bare lists, and drop conditions on a variable."""
-    if isinstance(tree, VALUES):
-        expanded = _both_signs(tree)
-        return expanded[0] if len(expanded) == 1 else Sequence(tuple(expanded))
-    if isinstance(tree, Relation) and tree.operators == ("in",):
-        return _members(tree)
-    if isinstance(tree, Either):
-        return plain(Sequence(tree.parts)) if _is_list_of_values(tree.parts) else tree
-    if isinstance(tree, Sequence):
-        return _plain_sequence(tree)
-    return _expanded_relation(tree) if isinstance(tree, Relation) else tree
-
-
-def _members(relation: Relation) -> Tree:
-    r"""`x \in \{1, 2\}` says that x is 1 or 2; of an interval, it is an inequality."""
-    name, members = relation.operands
-    is_set = isinstance(members, Sequence) and members.left == "{"
-    return members if is_set and isinstance(name, Symbol) else relation
-
-
-def _is_list_of_values(parts: tuple[Tree, ...]) -> bool:
-    for part in parts:
-        is_group = isinstance(part, Sequence) and not part.left
-        if is_group or is_inequality(part) or isinstance(part, Text):
-            return False
-    return len({_name(part) for part in parts} - {None}) <= 1  # x = 1 or y = 2 is no list
-
-
-def is_inequality(tree: Tree) -> bool:
-    """Whether it is a relation of order, or says what something is not."""
-    return isinstance(tree, Relation) and not {"<", ">", "<=", ">=", "!="}.isdisjoint(
-        tree.operators
-    )
-
-
-def _plain_sequence(tree: Sequence) -> Tree:
-    items = tree.items
-    if not tree.left:
-        kept = tuple(item for item in items if not _is_condition(item))
-        items = kept or items
-    if tree.left in ("", "{") and any(_has_sign(item) for item in items):
-        items = tuple(part for item in items for part in parts(plain(item)))
-    if len(items) == 1 and not tree.left:
-        return plain(items[0])
-    return tree if items is tree.items else replace(tree, items=items)
-
-
-def parts(tree: Tree) -> tuple[Tree, ...]:
-    """Return the items of a bare list, or the tree itself."""
-    return tree.items if isinstance(tree, Sequence) and not tree.left else (tree,)
-
-
-def conditions(tree: Tree) -> frozenset[str]:
-    """Return the sets that a list says its variables come from, but for the real numbers."""
-    items = tree.items if isinstance(tree, Sequence) and not tree.left else ()
-    found = [
-        item.operands[1] for item in items if isinstance(item, Relation) and _is_condition(item)
-    ]
-    return frozenset(named.name for named in found if isinstance(named, NamedSet))
-
-
-def _is_condition(tree: Tree) -> bool:
-    """Whether it only tells where a variable comes from: `k in Z`."""
-    if not isinstance(tree, Relation) or tree.operators != ("in",):
-        return False
-    return isinstance(tree.operands[1], NamedSet)
-
-
-def _name(item: Tree) -> Tree | None:
-    if isinstance(item, Relation) and item.operators == ("=",):
-        return item.operands[0] if isinstance(item.operands[0], Symbol) else None
-    return None
-
-
-def _has_sign(tree: Tree) -> bool:
-    if isinstance(tree, Relation):
-        return any(_has_sign(operand) for operand in tree.operands)
-    return isinstance(tree, VALUES) and any(
-        isinstance(node, Call) and node.name in _SIGNS for node in walk(tree)
-    )
-
-
-def _expanded_relation(relation: Relation) -> Tree:
-    r"""`x = \pm 2` is `x = 2` or `x = -2`, which is the list of both."""
-    if relation.operators != ("=",) or not _has_sign(relation):
-        return relation
-    name, value = relation.operands
-    if not isinstance(name, Symbol) or not isinstance(value, VALUES):
-        return relation
-    return Sequence(tuple(_both_signs(value)))
-
-
-def _both_signs(value: Value) -> list[Value]:
-    if not _has_sign(value):
-        return [value]
-    signs = [node.name for node in walk(value) if isinstance(node, Call) and node.name in _SIGNS]
-    if len(signs) > 1 and "mp" not in signs:
-        return [value]  # two signs may go together or not
-    return [_with_sign(value, place) for place in (0, 1)]
-
-
-def _with_sign(value: Value, place: int) -> Value:
-    """Return the value with the upper (0) or the lower (1) sign of each pair."""
-    if isinstance(value, Call):
-        inner = tuple(_with_sign(argument, place) for argument in value.arguments)
-        if value.name not in _SIGNS:
-            return Call(value.name, inner)
-        return inner[0] if _SIGNS[value.name][place] > 0 else negative(inner[0])
-    if isinstance(value, Sum):
-        return Sum(tuple(_with_sign(term, place) for term in value.terms))
-    if isinstance(value, Product):
-        return Product(tuple(_with_sign(factor, place) for factor in value.factors))
-    if isinstance(value, Power):
-        return Power(_with_sign(value.base, place), _with_sign(value.exponent, place))
-    return value
-
-
-# -- comparing
 
 
 def same_list(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
@@ -176,6 +43,11 @@ def _one_item(matcher: Matcher, items: Sequence, other: Tree, *, gold_is_list: b
     parts = list(items.items)
     if len(parts) > 1 and not items.left:
         parts = _once(matcher, parts)
+    if not gold_is_list and any(isinstance(part, Text) and " " in part.words for part in parts):
+        return UNKNOWN  # an answer and a remark: "5, as required"
+    is_remarked = len(parts) > 1 and all(isinstance(part, Relation) for part in parts[1:])
+    if not gold_is_list and is_remarked and not isinstance(parts[0], Relation):
+        return UNKNOWN if matcher.match(other, parts[0]).same is not False else _NO
     if len(parts) != 1 or matcher.is_inside:
         what = "several values are expected" if gold_is_list else "the answer is several values"
         return Finding(False, "structural", what)
@@ -220,7 +92,7 @@ def _bracket(sequence: Sequence) -> str:
 def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     lefts = {gold.left, answer.left}
     wanted, given = _Named.read(gold.items), _Named.read(answer.items)
-    if wanted.is_system or given.is_system:
+    if (wanted.is_system or given.is_system) and len(_stems(wanted, given)) > 1:
         return UNKNOWN  # what x and y are is no set
     found = in_any_order(matcher, wanted.values, given.values, repeats=False)
     if lefts <= {"{", ""}:
@@ -228,6 +100,10 @@ def _same_sets(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
     if "[" in lefts and found.same:
         return UNKNOWN  # a list in brackets, as a program writes it
     return Finding(False, "structural", "a set is no tuple")
+
+
+def _first(pair: tuple[str, Tree]) -> str:
+    return pair[0]
 
 
 class _Named(NamedTuple):
@@ -239,14 +115,22 @@ class _Named(NamedTuple):
     @classmethod
     def read(cls, items: tuple[Tree, ...]) -> _Named:
         """Part names and values; `x = 1, 2` gives its name to all."""
-        names = [_name(item) for item in items]
+        names = [name_of(item) for item in items]
         if names[1:] and not any(names[1:]):
             names = names[:1] * len(names)
         values = tuple(
-            item.operands[1] if isinstance(item, Relation) and _name(item) else item
+            item.operands[1] if isinstance(item, Relation) and name_of(item) else item
             for item in items
         )
         return cls(tuple(names), values)
+
+    @property
+    def by_name(self) -> tuple[Tree, ...]:
+        """The values in the order of their names, where all have one of their own."""
+        names = [name.name for name in self.names if isinstance(name, Symbol | Call)]
+        if len(set(names)) < len(self.values):
+            return self.values
+        return tuple(value for _, value in sorted(zip(names, self.values, strict=True), key=_first))
 
     @property
     def is_system(self) -> bool:
@@ -286,8 +170,29 @@ def _same_systems(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
         return in_order(matcher, wanted.values, [pairs[name] for name in wanted.names])
     other = given if wanted.is_system else wanted
     if other.names[0] is not None:
-        return _NO  # several values of one name
-    return in_order(matcher, wanted.values, given.values)
+        return _same_roots(matcher, wanted, given)
+    return _by_place(matcher, wanted, given)
+
+
+def _same_roots(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
+    """Compare `x = 1, x = 2` with `x_1 = 1, x_2 = 2`; other names have other values."""
+    if len(_stems(wanted, given)) > 1:
+        return _NO
+    return in_any_order(matcher, wanted.values, given.values, repeats=True)
+
+
+def _stems(*sides: _Named) -> set[str | None]:
+    """Return the names without their numbers: `x` of `x_1` and `x_2`."""
+    names = [name for side in sides for name in side.names if name is not None]
+    return {n.name.partition("_")[0] if isinstance(n, Symbol) else None for n in names} or {None}
+
+
+def _by_place(matcher: Matcher, wanted: _Named, given: _Named) -> Finding:
+    """Compare named values with bare ones, which are in the order of the alphabet."""
+    found = in_order(matcher, wanted.by_name, given.by_name)
+    if found.same is False and in_order(matcher, wanted.values, given.values).same:
+        return UNKNOWN
+    return found
 
 
 def _bare_or_tuple(matcher: Matcher, gold: Sequence, answer: Sequence) -> Finding:
@@ -296,7 +201,9 @@ def _bare_or_tuple(matcher: Matcher, gold: Sequence, answer: Sequence) -> Findin
     for side in (wanted, given):
         if not side.is_system and side.names[0] is not None:
             return _NO  # two values of one name are no point
-    found = in_order(matcher, wanted.values, given.values)
+    if gold.left == "[" and len(gold.items) == 2 and not given.is_system:
+        return UNKNOWN  # the ends of an interval
+    found = _by_place(matcher, wanted, given)
     in_another_order = in_any_order(matcher, wanted.values, given.values, repeats=True)
     is_system = wanted.is_system or given.is_system
     if found.same is False and in_another_order.same and not is_system:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from services.math.labels import parts
 from services.math.language.choices import read_choice
 from services.math.language.cursor import AmbiguousError, OutsizeError, ParseError
 from services.math.language.digits import is_based
@@ -25,7 +26,7 @@ from services.math.language.number import Number, OutOfBoundsError, read_number
 from services.math.language.statements import Parser
 from services.math.language.units import compound
 from services.math.language.words import without_preamble
-from services.math.tree import Based, Call, Number as NumberNode, Quantity, Text
+from services.math.tree import Based, Call, Number as NumberNode, Quantity, Sequence, Text
 
 if TYPE_CHECKING:
     from services.math.language.choices import Choice
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARS: Final = 60
 _SHORT: Final = 200
 
+_QUOTES: Final = (
+    *(('"', '"'), ("'", "'"), ("``", "''"), ("`", "`"), ("__", "__"), ("_", "_")),
+    *(("\u201c", "\u201d"), ("\u2018", "\u2019"), ("\u300c", "\u300d")),
+)
+_OPENING_QUOTES: Final = frozenset(opening[0] for opening, _ in _QUOTES)
 _GREEK = (
     r"\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|rho|sigma"
     r"|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Sigma|Upsilon|Phi|Psi|Omega)"
@@ -47,6 +53,7 @@ _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _RATIO_LIKE = re.compile(r"\d+:\d+(?::\d+)?")
 _TEXT_LIKE = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
+_IS_FORMULA: Final = re.compile(r"[\\^=+*({\[<>]").search  # quicker than to look for a date
 _UNKNOWN = re.compile(r"\\[A-Za-z]|\.\.\.")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _NOT_TEXT = re.compile(r"[\d=^_<>\\+*/]")
@@ -138,6 +145,7 @@ class _Reading:
 
 def parse(raw: str, *, units: bool = True) -> Answer:
     """Read an answer; never raises."""
+    raw = _unquoted(raw)
     text, symbol = canonical(raw), ""
     if "=" in text and (match := _SYMBOL.match(text)):
         value = bare(text[match.end() :])
@@ -150,6 +158,19 @@ def parse(raw: str, *, units: bool = True) -> Answer:
     return Answer(raw, text, symbol, number, problem, units)
 
 
+def _unquoted(raw: str) -> str:
+    """Leave out one pair of quotation marks, backticks or underscores around the whole."""
+    inner = raw.strip()
+    if inner[:1] not in _OPENING_QUOTES:
+        return raw
+    for opening, closing in _QUOTES:
+        if inner.startswith(opening) and inner.endswith(closing):
+            piece = inner[len(opening) : -len(closing)]
+            if piece.strip() and opening not in piece and closing not in piece:
+                return piece
+    return raw
+
+
 def _number(text: str) -> tuple[Number | None, Problem | None]:
     if not text:
         return None, Problem.BLANK
@@ -159,6 +180,11 @@ def _number(text: str) -> tuple[Number | None, Problem | None]:
         return None, None if "^" in text or "e" in text.lower() else Problem.OUTSIZE
     except ZeroDivisionError:
         return None, Problem.GARBLED
+
+
+def is_garbled(raw: str) -> bool:
+    """Whether no reading makes sense of an answer."""
+    return parse(raw).problem is Problem.GARBLED
 
 
 def _is_parenthesised(text: str) -> bool:
@@ -180,6 +206,8 @@ def tree_of(number: Number) -> Tree:
 
 def _read(raw: str, text: str, *, units: bool) -> _Reading:
     """Read what is more than a plain number."""
+    if numbered := parts(raw):
+        return _numbered([parse(part, units=units) for part in numbered])
     notation = _notation(text, units=units)
     if notation is not None:
         return _Reading(notation)
@@ -194,13 +222,20 @@ def _read(raw: str, text: str, *, units: bool) -> _Reading:
     return _Reading(tree, others=_others(raw, tokens, tree, ambiguous=parser.ambiguous))
 
 
+def _numbered(answers: list[Answer]) -> _Reading:
+    """Read an answer in numbered parts as a tuple."""
+    problem = next((answer.problem for answer in answers if answer.problem), None)
+    trees = tuple(answer.tree for answer in answers if answer.tree is not None)
+    return _Reading(problem=problem) if problem else _Reading(Sequence(trees, "(", ")"))
+
+
 def _notation(text: str, *, units: bool) -> Tree | None:
     """Read what has a notation of its own: other bases, angles, dates, `2 hours 30 minutes`."""
     if "_" in text and (match := _BASED.fullmatch(text)) and is_based(match[1], int(match[2])):
         return Based(match[1], int(match[2]))
     if "°" in text and (match := _ARC.fullmatch(text)):
         return _angle(*match.groups())
-    moment = read_moment(text)
+    moment = None if _IS_FORMULA(text) else read_moment(text)
     if moment and not _RATIO_LIKE.fullmatch(text):
         return moment
     if units and len(text) <= _SHORT and (parts := compound(text)):

@@ -128,9 +128,21 @@ def _contradict(matcher: Matcher, left: Tree, right: Tree, operator: str) -> boo
 
 def _value_for_equation(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
     said = claim(matcher, gold)
-    if said is None or matcher.spec.answer_type == "equation":
+    if matcher.spec.answer_type == "equation":
         return Finding(False, "structural", "an equation is expected")
+    if said is None:
+        return _only_right_side_of_gold(matcher, gold, answer)
     return matcher.match(said.values[-1], answer)
+
+
+def _only_right_side_of_gold(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    r"""Leave `7/12` open for a gold `\frac{m}{n} = \frac{7}{12}`: the question may ask for it."""
+    if isinstance(gold, Relation) and not _has_numbers(gold.operands[0]):
+        right = gold.operands[-1]
+        is_known = not isinstance(right, VALUES) or is_constant(right)
+        if is_known and matcher.match(right, answer).same:
+            return UNKNOWN
+    return Finding(False, "structural", "an equation is expected")
 
 
 def _equation_for_value(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
@@ -264,7 +276,12 @@ def _same_congruence(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
         return UNKNOWN if is_remainder else _STRUCTURAL_NO
     if not (_is_congruence(gold) and _is_congruence(answer)):
         return UNKNOWN
-    same = [matcher.match(gold.operands[place], answer.operands[place]).same for place in (0, 2)]
+    nameless = Symbol("") in (gold.operands[0], answer.operands[0])  # `3 (mod 7)`, of whatever
+    same = [
+        (place == 0 and nameless)
+        or matcher.match(gold.operands[place], answer.operands[place]).same
+        for place in (0, 2)
+    ]
     if False in same:
         return _STRUCTURAL_NO
     (_, wanted, modulus), (_, given, _) = gold.operands, answer.operands

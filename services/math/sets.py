@@ -55,9 +55,19 @@ def same_set(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     if not (_is_set(gold) or _is_set(answer) or (pairs and _is_pair(gold, answer))):
         return None
     if isinstance(gold, (*VALUES, Quantity)) or isinstance(answer, (*VALUES, Quantity)):
-        return _NO
+        return _under_condition(matcher, gold, answer)
     solved = _same_reals(matcher, gold, answer)
     return _same_as_written(matcher, gold, answer) if solved is None else solved
+
+
+def _under_condition(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
+    r"""Leave open what a condition on the unknown is added to: `x + 1, x \ne 1`."""
+    value, listed = (answer, gold) if isinstance(gold, Sequence) else (gold, answer)
+    if not isinstance(listed, Sequence) or listed.left or is_comparison(listed.items[0]):
+        return _NO
+    if not all(map(is_comparison, listed.items[1:])):
+        return _NO
+    return _NO if matcher.match(value, listed.items[0]).same is False else UNKNOWN
 
 
 def _is_pair(gold: Tree, answer: Tree) -> bool:
@@ -100,11 +110,16 @@ def _same_as_written(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
             return lists.in_order(matcher, gold.items, answer.items)
         return _NO if gold.left and answer.left else UNKNOWN
     parts = _parts(gold), _parts(answer)
-    if type(gold) is type(answer) and parts[0] and parts[1]:
+    is_same_kind = type(gold) is type(answer) and _operator(gold) == _operator(answer)
+    if is_same_kind and parts[0] and parts[1]:
         found = lists.in_any_order(matcher, parts[0], parts[1], repeats=True)
         return found if found.same else UNKNOWN
     both_named = isinstance(gold, NamedSet) and isinstance(answer, NamedSet)
     return _NO if both_named else UNKNOWN
+
+
+def _operator(tree: Tree) -> str:
+    return tree.operator if isinstance(tree, Combination) else ""
 
 
 def _parts(tree: Tree) -> tuple[Tree, ...]:

@@ -14,9 +14,23 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from services.math import lists, quantities, relations, sets
+from services.math import lists, plain, quantities, relations, sets
 from services.math.language.words import NEGATIONS
-from services.math.tree import VALUES, Matrix, NamedSet, Sequence, Text
+from services.math.tree import (
+    VALUES,
+    Constant,
+    Either,
+    Matrix,
+    NamedSet,
+    Number,
+    Sequence,
+    Sum,
+    Symbol,
+    Text,
+    Value,
+    substituted,
+    walk,
+)
 from services.math.values import UNKNOWN, Finding, same_value
 
 if TYPE_CHECKING:
@@ -44,13 +58,21 @@ _SETS_IN_WORDS: Final = {
     "无解": "empty",
 }
 _SAME_WORDS: Final = (
-    frozenset(("yes", "true", "correct")),
-    frozenset(("no", "false", "incorrect")),
-    frozenset(("dne", "does not exist", "undefined", "no limit")),
-    frozenset(("infinite", "infinitely many", "infinity")),
+    frozenset(("yes", "true", "correct", "t", "y", "是", "对", "正确")),
+    frozenset(("no", "false", "incorrect", "f", "n", "否", "错", "错误", "不是")),
+    frozenset(
+        ("dne", "does not exist", "the limit does not exist", "undefined", "no limit", "不存在")
+    ),
+    frozenset(("infinite", "infinitely many", "infinity", "无数", "无穷多")),
+    frozenset(("diverges", "divergent", "the series diverges", "the series is divergent", "发散")),
+    frozenset(("converges", "convergent", "the series converges", "收敛")),
+    frozenset(("impossible", "not possible", "it is impossible", "不可能")),
+    frozenset(("odd", "odd function", "奇函数", "奇数")),
+    frozenset(("even", "even function", "偶函数", "偶数")),
 )
 
 
+_BASIS: Final = (Constant("i"), Symbol("j"), Symbol("k"))
 _NO: Final = Finding(False, "structural")
 
 
@@ -66,7 +88,7 @@ class Matcher:
         self._depth += 1
         found = self._match(gold, answer)
         self._depth -= 1
-        if found.same and lists.conditions(gold) != lists.conditions(answer):
+        if found.same and plain.conditions(gold) != plain.conditions(answer):
             return self._under_conditions(gold, answer, found)
         return found
 
@@ -78,6 +100,8 @@ class Matcher:
     def _match(self, gold: Tree, answer: Tree) -> Finding:
         if gold == answer:
             return Finding(True, "structural")
+        if isinstance(gold, Sequence) and gold.left in ("(", "[") and isinstance(answer, Either):
+            return UNKNOWN  # "0 or 1" for an interval, or a point
         gold, answer = self._plain(gold), self._plain(answer)
         if isinstance(gold, VALUES) and isinstance(answer, VALUES):
             return same_value(gold, answer, self.spec)
@@ -89,8 +113,8 @@ class Matcher:
 
     def _under_conditions(self, gold: Tree, answer: Tree, found: Finding) -> Finding:
         """Forgive one side that leaves out where k comes from, but not whole numbers for all."""
-        wanted, given = lists.conditions(gold), lists.conditions(answer)
-        is_set = any(lists.is_inequality(item) for item in lists.parts(gold) + lists.parts(answer))
+        wanted, given = plain.conditions(gold), plain.conditions(answer)
+        is_set = any(plain.is_inequality(item) for item in plain.parts(gold) + plain.parts(answer))
         is_odd = bool(wanted | given) and (wanted | given) != {"Z"}
         return UNKNOWN if is_set or is_odd or (wanted and given) else found
 
@@ -98,7 +122,7 @@ class Matcher:
         """Give what is written in several ways one form."""
         if isinstance(tree, Text) and tree.words in _SETS_IN_WORDS:
             return NamedSet(_SETS_IN_WORDS[tree.words])
-        return lists.plain(tree)
+        return plain.plain(tree)
 
 
 def _same_matrix(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
@@ -139,6 +163,36 @@ def _vector(tree: Tree) -> tuple[Tree, ...] | None:
     return tree.items if is_tuple and isinstance(tree, Sequence) else None
 
 
+def _same_components(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    """Compare `3i + 4j` with `(3, 4)`."""
+    if isinstance(gold, VALUES) == isinstance(answer, VALUES):
+        return None
+    value, other = (gold, answer) if isinstance(gold, VALUES) else (answer, gold)
+    given = _vector(other)
+    if given is None or not isinstance(value, VALUES) or not 2 <= len(given) <= 3:
+        return None
+    parts = _components(value, len(given))
+    if parts is None:
+        return None
+    pair = (parts, given) if value is gold else (given, parts)
+    return lists.in_order(matcher, *pair)
+
+
+def _components(value: Value, count: int) -> tuple[Value, ...] | None:
+    """Return the factors of i, j and k; None where the value is no sum of multiples of them."""
+    terms = value.terms if isinstance(value, Sum) else (value,)
+    found = [[base for base in _BASIS if base in walk(term)] for term in terms]
+    bases = {base for each in found for base in each}
+    is_vector = all(len(each) == 1 for each in found) and bases != {_BASIS[0]}
+    if not is_vector or (count == 2 and _BASIS[2] in bases):
+        return None
+    parts = []
+    for one in _BASIS[:count]:
+        by: dict[Value, Value] = {base: Number(int(base == one)) for base in _BASIS}
+        parts.append(substituted(value, by))
+    return tuple(parts)
+
+
 def _same_text(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     """Compare words; some words have the same meaning, and none the meaning of a number."""
     texts = [tree.words if isinstance(tree, Text) else None for tree in (gold, answer)]
@@ -165,6 +219,7 @@ def _contains(first: str, second: str) -> bool:
 _COMPARERS: Final[tuple[Callable[[Matcher, Tree, Tree], Finding | None], ...]] = (
     relations.same_relation,
     sets.same_set,
+    _same_components,
     _same_matrix,
     lists.same_list,
     quantities.same_quantity,

@@ -21,6 +21,10 @@ _BREAKS = (". ", "! ", "? ", "\n", "。", "\uff01", "\uff1f")
 _WORD = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:/\d+)?%?!*")
+_COUNT = re.compile(
+    r"(?<![\w.,/^*+=-])(-?\d[\d,]*(?:\.\d+)?(?: (?!(?:is|are|was|were|in|of|to|and|or|by|for|at|as|on"
+    r"|if|not|than|with|more|less|wrong)\b)[A-Za-z]+){1,2})\Z"
+)
 _SAYS = re.compile(
     r"(?:\b(?:is|are|be|equals?|answer|result|total)|[=:\uff1a是为])[\s$*]{0,6}\Z", re.IGNORECASE
 )
@@ -32,6 +36,16 @@ _TASK = re.compile(
 )
 """A sentence that sets a task or a condition, and draws no conclusion."""
 _SYMBOL_EQUALS = re.compile(r"\s*[^\W\d_]\s*=[^=]*\Z")
+_REMARK = re.compile(
+    r"[$*)]{0,4}(?:[,;]\s{0,4}|\s{1,4}\(?|\()(?:(?:(as|since|because|obtained|not|done|which|where|when|so|and (?:we|this)"
+    r"|rounded|approximately|see|according|i\.e|e\.g|that is)\b)|→|⇒)",
+    re.IGNORECASE,
+)
+_REASONS: Final = frozenset(("as", "since", "because", "obtained", "not"))
+_OBJECTION = re.compile(
+    r"\b(?:not|wrong|incorrect|mistake|but|however|otherwise|else|actually|or)\b|n't\b",
+    re.IGNORECASE,
+)
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
@@ -64,6 +78,20 @@ def _last_break(text: str, mark: str, start: int, end: int) -> int:
     while mark == "! " and place > start and text[place - 1].isdigit():
         place = text.rfind(mark, start, place)
     return place + 1
+
+
+def before_remark(text: str, start: int, end: int) -> int:
+    """Return where the answer ends that a remark follows: the 5 of `5, as expected`.
+
+    A reason may hold values ("since 2 + 3 = 5"), any other remark none, and nothing that objects.
+    """
+    remark = _REMARK.search(text, start + 1, end)
+    if remark is None or _OBJECTION.search(text, remark.end(), end):
+        return end
+    is_reason = (remark[1] or "").lower() in _REASONS
+    if not is_reason and any(c.isdigit() or c == "\\" for c in text[remark.end() : end]):
+        return end
+    return remark.start()
 
 
 def last_latex(text: str, start: int, end: int) -> Span | None:
@@ -99,6 +127,12 @@ def last_expression(text: str, start: int, end: int) -> Span | None:
 def _joins(word: str, following: str) -> bool:
     """Whether `word` is a part of an equation: it holds an equals sign, or an operator follows."""
     return "=" in word or following.startswith(("=", "+", "-", "*", "/", "^"))
+
+
+def last_count(text: str, start: int, end: int) -> Span | None:
+    """Return the number with the one or two words that end the sentence: `42 red apples`."""
+    match = _COUNT.search(text, max(start, end - 60), end)
+    return match.span(1) if match else None
 
 
 def last_number(text: str, start: int, end: int) -> Span | None:

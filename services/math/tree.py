@@ -206,6 +206,7 @@ Tree = (
 
 VALUES: Final = (Number, Symbol, Constant, Sum, Product, Power, Call)
 """The classes of `Value`, for `isinstance`."""
+_LEAVES: Final = frozenset((Number, Symbol, Constant))
 
 MINUS_ONE: Final = Number(-1)
 
@@ -252,4 +253,18 @@ def walk(value: Value) -> Iterator[Value]:
     while waiting:
         node = waiting.pop()
         yield node
+        if type(node) not in _LEAVES:
+            waiting.extend(children(node))
+
+
+def calls(value: Value) -> Iterator[Call]:
+    """Yield every function in `value` with its arguments; most values have none."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        kind = type(node)
+        if kind in _LEAVES:
+            continue
+        if isinstance(node, Call):
+            yield node
         waiting.extend(children(node))

@@ -174,7 +174,7 @@ async def test_no_body_is_a_server_error(body: bytes) -> None:
 
 
 async def test_every_service_has_the_same_routes() -> None:
-    for name in ["math", "format", "all"]:
+    for name in ["math", "format", "sql", "all"]:
         async with served(make_app(name, Settings())) as client:
             for path in ["/healthz", "/readyz", "/metrics", "/version", "/v1/spec", "/docs"]:
                 assert (await client.get(path)).status_code == 200, (name, path)
@@ -188,7 +188,7 @@ async def test_the_spec_of_a_service_is_a_schema_and_of_all_a_schema_each() -> N
         assert "answer" in (await client.get("/v1/spec")).json()["properties"]
     async with served(make_app("all", Settings())) as client:
         specs = (await client.get("/v1/spec")).json()
-        assert set(specs) == {"math", "format"}
+        assert set(specs) == {"math", "format", "sql"}
 
 
 async def test_one_door_for_every_verifier() -> None:
@@ -196,7 +196,8 @@ async def test_one_door_for_every_verifier() -> None:
         {"id": "right", "verifier": "math", "completion": "\\boxed{4}", "spec": {"answer": "4"}},
         {"id": "wrong", "verifier": "math", "completion": "\\boxed{5}", "spec": {"answer": "4"}},
         {"id": "no gold", "verifier": "math", "completion": "\\boxed{5}", "spec": {}},
-        {"id": "nobody's", "verifier": "sql", "completion": "SELECT 1", "spec": {}},
+        {"id": "nobody's", "verifier": "poetry", "completion": "Ode", "spec": {}},
+        {"id": "no query", "verifier": "sql", "completion": "SELECT 1", "spec": {}},
         {
             "id": "shape",
             "verifier": "format",
@@ -211,6 +212,7 @@ async def test_one_door_for_every_verifier() -> None:
         ("wrong", "incorrect", 0.0),
         ("no gold", "bad_spec", None),
         ("nobody's", "bad_spec", None),
+        ("no query", "bad_spec", None),
         ("shape", "correct", 1.0),
     ]
 

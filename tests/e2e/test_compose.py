@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ["redis", "math", "format", "gateway"]
+SERVICES = ["redis", "math", "format", "sql", "postgres", "gateway"]
 SANDBOX = ["sandbox", "sandbox-image"]
 WELL_FORMED = "<thinking>2 + 2</thinking> \\boxed{4}"
 SHAPE = {"template": "thinking_boxed"}
+QUERY = {
+    "query": "SELECT name FROM emp WHERE pay > 60500",
+    "schema_sql": "CREATE TABLE emp(name TEXT, pay INTEGER); INSERT INTO emp VALUES ('Ann', 60000), ('Bo', 61000)",
+}
+SAME = "```sql\nSELECT name FROM emp WHERE NOT pay <= 60500\n```"
 SAMPLES: list[dict[str, Any]] = [
     {"id": "right", "verifier": "math", "completion": WELL_FORMED, "spec": {"answer": "4"}},
     {"id": "wrong", "verifier": "math", "completion": "\\boxed{5}", "spec": {"answer": "4"}},
@@ -31,8 +36,14 @@ SAMPLES: list[dict[str, Any]] = [
     {"id": "shapeless", "verifier": "format", "completion": "4", "spec": SHAPE},
     {"id": "silent", "verifier": "math", "completion": "no idea", "spec": {"answer": "4"}},
     {"id": "odd", "verifier": "nobody", "completion": "4"},
+    *(
+        {"id": name, "verifier": "sql", "completion": SAME, "spec": QUERY | {"engine": name}}
+        for name in ("sqlite", "duckdb", "postgres")
+    ),
+    {"id": "near", "verifier": "sql", "completion": "SELECT 'Bo'", "spec": QUERY},
 ]
 SCORES = {"right": 1, "wrong": 0, "shaped": 1, "shapeless": 0, "silent": 0, "odd": None}
+SCORES |= {"sqlite": 1, "duckdb": 1, "postgres": 1, "near": 0}
 THROUGH_THE_QUEUE = """
 import json, sys
 from rewarden.client import Client
@@ -202,11 +213,11 @@ def test_only_the_gateway_is_published_and_on_loopback_alone(stack: Stack) -> No
     assert not any(ports.values())
 
 
-@pytest.mark.parametrize("service", ["redis", "math", "format", "sandbox"])
+@pytest.mark.parametrize("service", [*SERVICES[:-1], "sandbox"])
 def test_nothing_that_reads_hostile_text_has_a_way_out(stack: Stack, service: str) -> None:
     networks = stack.inspect(service)["NetworkSettings"]["Networks"]
 
-    assert len(networks) == 1
+    assert len(networks) == (2 if service == "sql" else 1)
     assert all(_inspect("network", name)["Internal"] for name in networks)
 
 
@@ -235,7 +246,7 @@ def test_only_the_sandbox_reaches_the_engine_and_it_has_no_capability(stack: Sta
 
 
 def test_the_sandbox_is_out_of_reach_for_the_rest(stack: Stack) -> None:
-    for service in ("math", "gateway"):
+    for service in ("math", "sql", "gateway"):
         assert stack.python(service, IS_SANDBOX_THERE) == ""
 
 

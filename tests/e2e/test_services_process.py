@@ -56,7 +56,7 @@ def test_gateway_and_verifiers_in_processes_of_their_own(redis_server: RedisServ
             completion="<thinking>1</thinking> \\boxed{1}",
             spec={"template": "thinking_boxed"},
         )
-        stranger = Sample(verifier="sql", completion="SELECT 1")
+        stranger = Sample(verifier="poetry", completion="Ode")
         verdicts = client.verify([*sums(200), shaped, stranger])
     assert [v.score for v in verdicts[:200]] == [float(i % 3 == 1) for i in range(200)]
     assert verdicts[200].outcome is Outcome.CORRECT

@@ -35,8 +35,8 @@ SHORT: dict[str, dict[str, Any]] = {
 pytestmark = pytest.mark.slow
 
 
-def write_recipe(folder: Path, changes: dict[str, Any]) -> Path:
-    recipe = yaml.safe_load(TOY.read_text(encoding="utf-8"))
+def write_recipe(folder: Path, changes: dict[str, Any], source: Path = TOY) -> Path:
+    recipe = yaml.safe_load(source.read_text(encoding="utf-8"))
     for section in (SHORT, changes):
         for name, fields in section.items():
             merged = isinstance(fields, dict) and "kind" not in fields and recipe.get(name)
@@ -91,6 +91,25 @@ def test_a_run_leaves_everything_behind(tmp_path: Path) -> None:
     again = run(write_recipe(tmp_path, {}), "--output", output)
     assert again.returncode == 2
     assert "is not empty" in again.stderr
+
+
+def test_queries_are_paid_for_by_running_them(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    changes = {
+        "warmup": {"steps": 80, "batch_size": 64},
+        "grpo": {"max_completion_length": 64},
+        "evaluation": {"prompts": 16},
+    }
+    recipe = write_recipe(tmp_path, changes, TOY.with_name("toy_sql.yaml"))
+    done = run(recipe, "--output", output)
+    assert done.returncode == 0, done.stderr
+
+    summary = json.loads((output / "summary.json").read_text(encoding="utf-8"))
+    assert summary["before"]["greedy"] > 0
+    assert summary["unscored_fraction"] == 0.0
+    samples = read_lines(output / "samples.jsonl")
+    outcomes = {sample["verdicts"]["correctness"]["outcome"] for sample in samples}
+    assert "correct" in outcomes
 
 
 def test_the_same_seed_gives_the_same_rewards(tmp_path: Path) -> None:

@@ -136,6 +136,35 @@ print(open("/proc/1/cmdline").read().count("tmp"))
     assert (second, third) == ("[]", "0")
 
 
+async def test_packages_of_the_host_run_no_code_at_the_start_of_a_program(
+    driver: BwrapDriver,
+) -> None:
+    source = """
+import glob, site
+hooks = [hook for place in site.getsitepackages() for hook in glob.glob(place + "/*.pth")]
+print([hook for hook in hooks if open(hook).read()])
+"""
+    (seen,) = await run(driver, python(source))
+    assert seen.stdout == b"[]\n", seen
+
+
+async def test_only_what_harms_nobody_is_among_the_devices(driver: BwrapDriver) -> None:
+    source = """
+import os, stat
+print(sorted(name for name in os.listdir("/dev") if stat.S_ISCHR(os.stat("/dev/" + name).st_mode)))
+try:
+    open("/dev/new", "w")
+except OSError as error:
+    print(error.strerror)
+"""
+    (seen,) = await run(driver, python(source, Run(stdin=b"")))
+    names, written = seen.stdout.decode().splitlines()
+    assert set(names.strip("[]").replace("'", "").split(", ")) <= {
+        *("full", "null", "ptmx", "random", "tty", "urandom", "zero")
+    }
+    assert written == "Read-only file system"
+
+
 async def test_a_cell_that_lets_something_through_is_not_used(
     driver: BwrapDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,12 +19,13 @@ from sandbox.driver import CellBrokenError
 from sandbox.drivers.containers import LABEL
 from sandbox.drivers.slots import SlotsDriver, SlotsOptions
 from sandbox.jobs import Call, Job, Limits, Observation, Run, Status
+from sandbox.runner.values import decode
 
 ROOT: Final = Path(__file__).parents[2]
 HOSTILE: Final = Path(__file__).parent / "hostile"
 IMAGE: Final = "rewarden-sandbox:small"
-OURS: Final = 3
-"""Processes of an idle slot: the supervisor, the zygote, and the first process of the next run."""
+OURS: Final = 4
+"""Processes of an idle slot: the supervisor, the zygote, and two that wait for the next run."""
 
 pytestmark = [pytest.mark.docker, pytest.mark.asyncio(loop_scope="module")]
 
@@ -324,6 +325,48 @@ async def test_no_run_can_be_smuggled_in_after_the_last(slots: Slots) -> None:
     await assert_clean(slots)
 
 
+async def test_the_first_process_of_a_run_cannot_be_reached_and_collects_orphans(
+    slots: Slots,
+) -> None:
+    source = """
+import os, time
+try:
+    os.kill(1, 9)
+except PermissionError:
+    print("refused")
+end, start = os.pipe()
+if not os.fork():
+    if not (orphan := os.fork()):
+        time.sleep(0.05)
+        os._exit(0)
+    os.write(start, str(orphan).encode())
+    os._exit(0)
+os.wait()
+orphan = int(os.read(end, 20))
+for _ in range(200):
+    try:
+        os.kill(orphan, 0)
+    except ProcessLookupError:
+        print("collected")
+        break
+    time.sleep(0.01)
+"""
+    (seen,) = await slots.run(python(source))
+    assert seen.stdout == b"refused\ncollected\n", seen
+    await assert_clean(slots)
+
+
+async def test_hashes_are_the_same_for_warm_and_cold_programs_and_calls(
+    slots: Slots, cold_slots: Slots
+) -> None:
+    source = "def f():\n    return hash('a')\nif __name__ == '__main__': print(f())"
+    hashes = set()
+    for each in (slots, cold_slots):
+        ran, called = await each.run(python(source, Run(), Run(calls=(Call(entry_point="f"),))))
+        hashes |= {int(ran.stdout), decode(called.returned[0].value)}
+    assert len(hashes) == 1
+
+
 async def test_files_lie_beside_the_main_file(slots: Slots) -> None:
     job = Job(
         language="python",
@@ -422,7 +465,7 @@ async def test_a_killed_container_is_told_at_once_and_replaced(image: str) -> No
     assert slots.containers() == []
 
 
-async def test_a_slot_whose_zygote_was_killed_is_not_handed_out(image: str) -> None:
+async def test_a_slot_whose_zygote_was_killed_is_told_and_renewed(image: str) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root: kills a process of a container")
     slots = Slots(1, f"test-zygote-{os.getpid()}")
@@ -430,7 +473,8 @@ async def test_a_slot_whose_zygote_was_killed_is_not_handed_out(image: str) -> N
     try:
         (zygote, *_) = (line for line in slots.processes() if "runner.zygote" in line)
         os.kill(int(zygote.split()[1]), 9)
-        await asyncio.sleep(0.2)
+        with pytest.raises(CellBrokenError):
+            await asyncio.wait_for(slots.run(python("pass")), 5)
         with pytest.raises(CellBrokenError):
             await slots.driver.open(0)
         await slots.driver.renew(0)
@@ -486,17 +530,14 @@ async def test_many_jobs_leave_nothing_behind(slots: Slots) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root: reads the descriptors and mounts of the supervisor")
 
-    async def state() -> list[tuple[int, int]]:
-        cell = await slots.driver.open(0)  # answered when the next run is ready
+    def state() -> list[tuple[int, int]]:
         pids = sorted(int(line.split()[1]) for line in slots.processes())
-        counted = [_count(Path(f"/proc/{pid}")) for pid in pids]
-        await cell.close()
-        return counted
+        return [_count(Path(f"/proc/{pid}")) for pid in pids]
 
     job = python("print(1)", Run(), Run())
     await slots.run(job)
-    before = await state()
+    before = state()
     for _ in range(50):
         await slots.run(job)
-    assert await state() == before
+    assert state() == before
     await assert_clean(slots)

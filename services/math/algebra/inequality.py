@@ -144,8 +144,20 @@ class _Reader:
         if isinstance(tree, Builder):
             return Solution(None, self._read_builder(tree))
         if isinstance(tree, NamedSet | Combination):
-            return Solution(None, self._read_set(tree))
+            return self._read_conjunction(tree) or Solution(None, self._read_set(tree))
         return NotASet()
+
+    def _read_conjunction(self, tree: NamedSet | Combination) -> Solution | NotASet | None:
+        """Read `x > 2 and x < 5`; who joins what nothing satisfies with "and" may mean "or"."""
+        if isinstance(tree, NamedSet) or not any(isinstance(p, Relation) for p in tree.parts):
+            return None
+        parts = [self.read(part, pairs_are_sets=True) for part in tree.parts]
+        if tree.operator != "intersection":
+            raise _UndecidedError
+        found = self._joined(parts, self._intersection)
+        if isinstance(found, Solution) and found.reals == EMPTY:
+            raise _UndecidedError
+        return found
 
     def _read_set(self, tree: Tree) -> RealSet:
         """Read what must be a set without an unknown."""

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.cursor import ParseError, as_product, as_value
-from services.math.tree import MINUS_ONE, Call, Number, Power, Sequence, Symbol, Value, negative
+from services.math.tree import (
+    MINUS_ONE,
+    Call,
+    Constant,
+    Number,
+    Power,
+    Product,
+    Sequence,
+    Sum,
+    Symbol,
+    Value,
+    negative,
+)
 
 if TYPE_CHECKING:
     from services.math.language.grammar import Grammar
 
 _FUNCTION_NAMES: Final = frozenset(("f", "g"))
+_SPECIAL: Final = frozenset(("Gamma", "zeta"))
 _FACTORS: Final = frozenset(("x", "e", "i", "pi"))
 """Names that are multiplied with a number in brackets."""
 _SIMPLE: Final = frozenset(("number", "letter", "constant", "frac", "sqrt", "binom"))
@@ -62,6 +75,8 @@ def _operands(grammar: Grammar) -> tuple[Value, ...]:
 
 
 def _call(name: str, base: Value | None, arguments: tuple[Value, ...]) -> Value:
+    if name == "cis" and base is None:
+        return Call("exp", (Product((Constant("i"), *arguments)),))
     if name == "lg":
         name, base = "log", Number(10)
     if base is not None:
@@ -81,10 +96,19 @@ def applied(grammar: Grammar, name: str) -> Value | None:
         return _inverse(grammar, name) or _chosen(grammar, name)
     if grammar.next.blank:
         return None
+    if name in _SPECIAL and grammar.next.kind == "(":
+        return _special(name, grammar.arguments())
     is_function = name in _FUNCTION_NAMES or "'" in name
     if is_function or (name not in _FACTORS and _is_number_in_brackets(grammar)):
         return Call(name, grammar.arguments())
     return _combinations(grammar) if name == "C" else None
+
+
+def _special(name: str, arguments: tuple[Value, ...]) -> Value:
+    """Make the call of a function with a name of its own; gamma is a factorial."""
+    if name == "Gamma" and len(arguments) == 1:
+        return Call("factorial", (Sum((arguments[0], MINUS_ONE)),))
+    return Call(name, arguments)
 
 
 def _is_number_in_brackets(grammar: Grammar) -> bool:

@@ -6,13 +6,28 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.cursor import ParseError, as_value
-from services.math.tree import Call, Matrix, Number, Power, Symbol, Value, quotient
+from services.math.tree import (
+    Call,
+    Constant,
+    Matrix,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sequence,
+    Symbol,
+    Value,
+    quotient,
+)
 
 if TYPE_CHECKING:
     from services.math.language.grammar import Grammar
     from services.math.tree import Tree
 
 _MATRICES: Final = frozenset(("matrix", "pmatrix", "bmatrix", "Bmatrix", "smallmatrix", "array"))
+_SYSTEMS: Final = frozenset(("cases", "aligned", "gathered"))
+_TRANSPOSED: Final = frozenset(("T", "t", "top", "intercal"))
+_UNIT_VECTORS: Final = {"i": "i", "j": "j", "k": "k", "imath": "i", "jmath": "j"}
 _HALF: Final = Number(Fraction(1, 2))
 
 
@@ -46,9 +61,11 @@ def binomial(grammar: Grammar) -> Value:
 
 
 def accented(grammar: Grammar) -> Value:
-    """Parse a letter with an arrow or a bar: a name."""
+    r"""Parse a letter with an arrow or a bar: a name; `\hat i` is the unit vector that is also i."""
     accent = grammar.take().text
     name = grammar.raw_group()
+    if accent in ("hat", "vec", "widehat") and name in _UNIT_VECTORS:
+        return Constant("i") if _UNIT_VECTORS[name] == "i" else Symbol(_UNIT_VECTORS[name])
     if not name.isalnum():
         msg = "an accent over more than a name"
         raise ParseError(msg)
@@ -107,6 +124,47 @@ def _integral(grammar: Grammar) -> Value:
 def _is_derivative(texts: list[str]) -> bool:
     r"""Whether the letters are those of `\frac{d}{dx}` or `\frac{dy}{dx}`."""
     return len(texts) in (3, 4) and texts[0] == "d" and texts[-2] == "d"
+
+
+def scaled(matrix: Matrix, factor: Value) -> Matrix:
+    """Return the matrix with every entry multiplied."""
+    rows = (tuple(Product((factor, as_value(entry))) for entry in row) for row in matrix.rows)
+    return Matrix(tuple(rows))
+
+
+def transposed(grammar: Grammar, tree: Matrix | Sequence) -> Matrix:
+    """Parse the `^T` behind a matrix or a row of numbers."""
+    grammar.take("^")
+    if grammar.raw_group().lstrip("\\") not in _TRANSPOSED:
+        msg = "a matrix has no other power here"
+        raise ParseError(msg)
+    if isinstance(tree, Matrix):
+        return Matrix(tuple(zip(*tree.rows, strict=True)))
+    if tree.left not in ("(", "["):
+        msg = "this is no row of a matrix"
+        raise ParseError(msg)
+    return Matrix(tuple((item,) for item in tree.items))
+
+
+def environment(grammar: Grammar) -> Tree:
+    r"""Parse what stands between `\begin` and `\end`: a matrix, or a system of equations."""
+    return _system(grammar) if grammar.next.text in _SYSTEMS else matrix(grammar)
+
+
+def _system(grammar: Grammar) -> Sequence:
+    """Parse equations, one a row; the columns of a function given by cases are not read."""
+    grammar.take("begin")
+    rows: list[Tree] = []
+    while not grammar.accept("finish"):
+        rows.append(grammar.statement())
+        grammar.accept("sep")
+        if not grammar.accept("row") and grammar.next.kind != "finish":
+            msg = "a function by cases"
+            raise ParseError(msg)
+    if not all(isinstance(row, Relation) for row in rows):
+        msg = "no system of equations"
+        raise ParseError(msg)
+    return Sequence(tuple(rows))
 
 
 def matrix(grammar: Grammar) -> Matrix:

@@ -17,6 +17,8 @@ MAX_DIGITS: Final = 4_000
 """As many as Python turns into text again."""
 
 
+SEPARATED: Final = frozenset(("sep", "end", "}", ")", "]", "letter", "+", "-", "relation", "*"))
+"""Tokens behind digits that leave them a whole number."""
 _SHORT_EXPONENT: Final = 3
 """Digits of an exponent that is worked out at once; a longer one makes a power of ten."""
 
@@ -24,12 +26,27 @@ _SHORT_EXPONENT: Final = 3
 def number(grammar: Grammar) -> Tree:
     """Parse digits; with what follows they may be a mixed number or have a base."""
     text = grammar.take().text
-    mantissa, _, exponent = text.lower().partition("e")
-    if len(exponent) > _SHORT_EXPONENT:
-        return Product((read_decimal(mantissa), Power(Number(10), Number(int(exponent)))))
     if len(text) > MAX_DIGITS:
         msg = "a number with too many digits"
         raise OutsizeError(msg)
+    following = grammar.next.kind
+    if text.isdecimal():
+        return Number(int(text)) if following in SEPARATED else _whole(grammar, text)
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(exponent) > _SHORT_EXPONENT:
+        return Product((read_decimal(mantissa), Power(Number(10), Number(int(exponent)))))
+    return _decimal(grammar, text)
+
+
+def _whole(grammar: Grammar, text: str) -> Tree:
+    if grammar.next.kind == "...":
+        return _continued(grammar, text)
+    if grammar.next.kind == "_":
+        return _based(grammar, text)
+    return _mixed(grammar, read_decimal(text))
+
+
+def _decimal(grammar: Grammar, text: str) -> Tree:
     following = grammar.next.kind
     if following == "(" and text[-1] == ".":
         return _repeating_in_brackets(grammar, text)
@@ -53,7 +70,8 @@ def read_decimal(text: str) -> Number:
     if abs(shift) > MAX_DIGITS:
         msg = "an exponent that is too large"
         raise OutsizeError(msg)
-    value = Fraction(int(whole + digits)) * Fraction(10) ** shift
+    count = int(whole + digits)
+    value = Fraction(count * 10**shift) if shift >= 0 else Fraction(count, 10**-shift)
     places = max(-shift, 0) if point and digits else None
     return Number(int(value) if value.denominator == 1 else value, places)
 

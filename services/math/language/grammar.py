@@ -27,6 +27,7 @@ from services.math.tree import (
     VALUES,
     Call,
     Constant,
+    Matrix,
     NamedSet,
     Number,
     Power,
@@ -63,6 +64,8 @@ _STARTS: Final = frozenset(
 )
 """Kinds that make a product when they follow a value directly."""
 _CLOSERS: Final = {"(": ")]", "[": "])", "]": "[]", "\\{": ("\\}",), "<<": (">>",), "{": "}"}
+_PLAIN: Final = frozenset(("number", "letter"))
+"""Kinds that are mostly all of an operand; then the rules below a product have nothing to do."""
 _LOOSE_UNITS: Final = frozenset(("min", "sec"))
 
 
@@ -135,6 +138,8 @@ class Grammar(Cursor):
                 factors = [Call(name, (as_value(as_product(factors)), as_value(self.unary())))]
             elif self.is_factor(kind):
                 factors.append(as_value(self.power()))
+            elif kind == "begin":
+                return commands.scaled(commands.matrix(self), as_value(as_product(factors)))
             else:
                 break
         return as_product(factors)
@@ -170,11 +175,16 @@ class Grammar(Cursor):
     def unary(self) -> Tree:
         """Parse a sign and what it stands before."""
         kind = self.next.kind
+        if kind in _PLAIN and self.tokens[self.place + 1].kind in digits.SEPARATED:
+            return digits.number(self) if kind == "number" else self.letter()
         if kind not in _ADDING:
             return self.power()
         self._enter()
         self.take()
-        signed = _ADDING[kind](as_value(self.unary()))
+        inside = self.unary()
+        if kind == "-" and isinstance(inside, Matrix):
+            inside = commands.scaled(inside, MINUS_ONE)
+        signed = inside if isinstance(inside, Matrix) else _ADDING[kind](as_value(inside))
         self._depth -= 1
         return signed
 
@@ -182,6 +192,8 @@ class Grammar(Cursor):
         """Parse a value with its exponent, factorials, percent and degree signs."""
         base = self.primary()
         postfixes = 0
+        if self.next.kind == "^" and isinstance(base, Matrix | Sequence):
+            base = commands.transposed(self, base)
         while (kind := self.next.kind) in _POSTFIXES:
             postfixes += 1
             if postfixes > MAX_POSTFIXES:
@@ -364,7 +376,7 @@ _PRIMARIES: Final[dict[str, Callable[[Grammar], Tree]]] = {
     "binom": commands.binomial,
     "accent": commands.accented,
     "big": commands.big,
-    "begin": commands.matrix,
+    "begin": commands.environment,
     "|": Grammar.absolute,
     "lfloor": Grammar.rounded,
     "lceil": Grammar.rounded,

@@ -118,17 +118,24 @@ class Parser(Grammar):
             return self.statement()
         if self._is_ratio_ahead():
             return self._ratio(first)
+        if self._is_modulus_ahead() and isinstance(first, VALUES):
+            self.take()
+            return Relation((Symbol(""), first, self._modulus()), ("congruent", "mod"))
         if self.next.kind != "relation":
             return first
         operands, operators = [first], []
         while self.next.kind == "relation":
             operators.append(self.take().text)
             operands.append(_set_by_letter(self.member(), operators[-1]))
-        if self.next.kind == "pmod" or (self.next.kind == "(" and self.after_next().kind == "mod"):
+        if self._is_modulus_ahead():
             self.take()
             operators.append("mod")
             operands.append(self._modulus())
         return Relation(tuple(operands), tuple(operators))
+
+    def _is_modulus_ahead(self) -> bool:
+        kind = self.next.kind
+        return kind == "pmod" or (kind == "(" and self.after_next().kind == "mod")
 
     def _modulus(self) -> Value:
         if self.accept("mod"):

@@ -24,6 +24,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "log": "log",
     "lg": "lg",
     "exp": "exp",
+    "cis": "cis",
     "abs": "abs",
     "sgn": "sign",
     "sign": "sign",

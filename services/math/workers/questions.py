@@ -8,7 +8,7 @@ import logging
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
 from rewarden.contracts import Outcome
 
@@ -85,7 +85,7 @@ class Question:
     def line(self) -> bytes:
         """The line of a job that asks it."""
         if self._line is None:
-            self._line = _write([self._spec, self._text]).encode("utf-8", "surrogatepass")
+            self._line = _written([self._spec, self._text])
         return self._line
 
     def settle(self, answer: Answer) -> None:
@@ -142,6 +142,13 @@ class Line:
             if batch.is_wanted:
                 batch.done.set_exception(error)
         self._waiting.clear()
+
+
+def _written(pair: list[object]) -> bytes:
+    try:
+        return to_json(pair, inf_nan_mode="constants")  # three times as fast
+    except ValueError:  # a lone surrogate
+        return _write(pair).encode("utf-8", "surrogatepass")
 
 
 def _is_writable(question: Question) -> bool:

@@ -25,6 +25,8 @@ import time
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from pydantic_core import from_json, to_json
+
 from rewarden.contracts import Outcome
 from services.math.workers.budget import Budget, BudgetSpentError
 
@@ -85,16 +87,15 @@ class Worker:
         self._connection.sendall(HEAD.pack(len(body)) + body)
 
     def _answer_job(self, lines: list[bytes]) -> bytes:
-        answers: list[str] = []
+        answers: list[bytes] = []
         ends = time.perf_counter() + JOB_SECONDS
         for place, line in enumerate(lines):
             answers.append(self._answer(place, line))
             if self._worn or time.perf_counter() > ends:
                 break
-        body = f"[{'true' if self._worn else 'false'}, [{', '.join(answers)}]]"
-        return body.encode("utf-8", "surrogatepass")
+        return b"[%b, [%b]]" % (b"true" if self._worn else b"false", b", ".join(answers))
 
-    def _answer(self, place: int, line: bytes) -> str:
+    def _answer(self, place: int, line: bytes) -> bytes:
         began = time.thread_time_ns()
         self._begin(place)
         try:
@@ -111,9 +112,9 @@ class Worker:
         self._worn = self._worn or self._budget.spent
         return answer
 
-    def _check(self, line: bytes, began: int) -> str:
+    def _check(self, line: bytes, began: int) -> bytes:
         with self._budget.limit(self._seconds):
-            spec, text = json.loads(line.decode("utf-8", "surrogatepass"))
+            spec, text = _read(line)
             outcome, reason, details, cached = self._judge.judge(spec, text)
         if Outcome(outcome) is not Outcome.UNDECIDED and self._budget.spent:
             # What caught the interruption went on from there: it may leave open, not decide.
@@ -130,6 +131,19 @@ class Worker:
         self._mark[0] = place << MARK_BITS | began // 1_000
 
 
-def _json(kind: str, began: int, *rest: object) -> str:
+# pydantic's JSON is three times as fast as Python's, but refuses lone surrogates, integers of
+# thousands of digits and deep nesting.
+def _read(line: bytes) -> list[Any]:
+    try:
+        read: list[Any] = from_json(line)
+    except ValueError:
+        read = json.loads(line.decode("utf-8", "surrogatepass"))
+    return read
+
+
+def _json(kind: str, began: int, *rest: object) -> bytes:
     seconds = (time.thread_time_ns() - began) / 1e9
-    return _write([kind, seconds, *rest])
+    try:
+        return to_json([kind, seconds, *rest])
+    except ValueError:
+        return _write([kind, seconds, *rest]).encode("utf-8", "surrogatepass")

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
 from sandbox.exchange import Exchange, read_answer
-from sandbox.jobs import Call
-from sandbox.runner.values import ValueRefused
+from sandbox.jobs import Call, Job, Run
+from sandbox.runner.values import ValueRefused, decode
 
 
 def calls(count: int) -> Exchange:
@@ -107,3 +108,45 @@ def test_names_and_messages_are_cut_and_written_in_utf_8() -> None:
     returned = read_answer(json.dumps(said).encode(), "n")
     assert len(returned.exception or "") == 200
     returned.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "NaN",
+        "1e999",
+        '"\\ud800"',
+        '{"\\ud800": 1}',
+        '{"$": "opaque", "v": "\\ud800"}',
+        '{"$": "handle", "v": 1, "type": "\\ud800"}',
+    ],
+)
+def test_a_value_that_could_not_be_passed_on_is_a_fault(value: str) -> None:
+    exchange = calls(1)
+    nonce = json.loads(exchange.next_line())["nonce"]
+    exchange.take(f'{{"nonce": "{nonce}", "value": {value}}}'.encode())
+    assert exchange.fault
+    assert exchange.returned == []
+
+
+def test_all_answers_together_are_bounded() -> None:
+    exchange = calls(20)
+    for _ in range(20):
+        if not exchange.is_over:
+            answer(exchange, value="x" * 1_000_000)
+    assert "in all" in exchange.fault
+    assert len(exchange.returned) == 16
+
+
+def test_floats_that_json_has_not_go_in_as_typed_json() -> None:
+    call = Call(entry_point="f", args=(math.nan, [-math.inf]), kwargs={"x": {"y": math.inf}})
+    said = json.loads(Exchange([call]).next_line(), parse_constant=pytest.fail)
+    sent = [decode(each) for each in (*said["args"], said["kwargs"])]
+    assert math.isnan(sent[0])
+    assert sent[1:] == [[-math.inf], {"x": {"y": math.inf}}]
+
+
+def test_floats_that_json_has_not_reach_the_sandbox() -> None:
+    call = Call(entry_point="f", args=(math.inf, -0.0))
+    job = Job(language="python", source=b"", runs=(Run(calls=(call,)),))
+    assert Job.model_validate_json(job.model_dump_json()) == job

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox.driver import CellBrokenError
-from sandbox.drivers import link as link_module
+from sandbox.drivers import link as link_module, slots
 from sandbox.drivers.link import Link, accept
 from sandbox.drivers.slot_cell import SlotCell
 from sandbox.jobs import Call, Job, Run, Status
@@ -43,9 +43,9 @@ class Supervisor:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self.writer = reader, writer
         self.heard: list[Frame] = []
+        self._closes = False
         self.answers: dict[str, Callable[[Frame], bytes]] = {
             "open": lambda _: frames.pack("opened"),
-            "files": lambda _: frames.pack("written"),
             "close": lambda _: frames.pack("closed"),
             "run": lambda _: ended(),
         }
@@ -57,8 +57,11 @@ class Supervisor:
             received.feed(data)
             while frame := received.next():
                 self.heard.append(frame)
+                self._closes = self._closes or frame[0].get("closes", False)
                 if answer := self.answers.get(frame[0]["kind"]):
-                    self.writer.write(answer(frame))
+                    self.writer.write(said := answer(frame))
+                    if self._closes and b'"kind": "ended"' in said:
+                        self.writer.write(frames.pack("closed"))
 
 
 @pytest.fixture
@@ -92,7 +95,8 @@ async def test_an_observation_holds_what_was_told(ends: Ends) -> None:
     assert (seen.telemetry.network_attempts, seen.telemetry.process_limit_hits) == (1, 2)
     assert (seen.cpu_seconds, seen.wall_seconds, seen.peak_memory_bytes) == (0.5, 1.5, 7)
     kinds = [header["kind"] for header, _ in ends[1].heard]
-    assert kinds == ["files", "run", "close"]
+    assert kinds == ["files", "run"]
+    assert ends[1].heard[1][0]["closes"]
     assert ends[1].heard[1][1] == b"in"
 
 
@@ -171,6 +175,17 @@ async def test_an_answer_that_is_not_one_stops_the_run(ends: Ends, line: bytes) 
     assert (seen.status, seen.returned) == (Status.PROTOCOL_ERROR, ())
 
 
+async def test_python_that_is_called_has_the_fixed_hash_seed_too(ends: Ends) -> None:
+    """`-I` would ignore it."""
+    cell = SlotCell(ends[0], is_warm=False)
+    await cell.prepare(JOB)
+    await cell.run(Run(calls=(Call(entry_point="f"),)))
+    await cell.close()
+    (order,) = (header["order"] for header, _ in ends[1].heard if header["kind"] == "run")
+    assert order["environment"]["PYTHONHASHSEED"] == "0"
+    assert not {"-I", "-E"} & set(order["argv"])
+
+
 async def test_an_end_without_an_answer_is_a_protocol_error(ends: Ends) -> None:
     ends[1].answers["call"] = lambda _: b""
     seen = await run(ends, Run(calls=(Call(entry_point="f"),)))
@@ -225,6 +240,13 @@ async def test_a_supervisor_that_cannot_work_says_why(ends: Ends) -> None:
         await link.ask("open", "opened")
 
 
+def test_an_image_of_another_version_is_told_to_be_built_again() -> None:
+    slots._check_version(({"kind": "opened", "protocol": frames.PROTOCOL}, b""))
+    for said in ({"kind": "opened"}, {"kind": "opened", "protocol": frames.PROTOCOL + 1}):
+        with pytest.raises(CellBrokenError, match="build it again"):
+            slots._check_version((said, b""))
+
+
 async def test_silence_is_noticed_but_beats_are_not_silence(
     ends: Ends, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +277,15 @@ async def test_an_abandoned_run_is_stopped_before_the_cell_is_closed(ends: Ends)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(cell.run(Run()), 0.05)
     await cell.close()
-    assert [header["kind"] for header, _ in supervisor.heard] == ["files", "run", "stop", "close"]
+    assert [header["kind"] for header, _ in supervisor.heard] == ["files", "run", "stop"]
+
+
+async def test_a_job_that_ends_before_its_last_run_is_closed_by_order(ends: Ends) -> None:
+    cell = SlotCell(ends[0], is_warm=True)
+    await cell.prepare(Job(language="python", source=b"pass", runs=(Run(), Run())))
+    await cell.run(Run())
+    await cell.close()
+    assert [header["kind"] for header, _ in ends[1].heard] == ["files", "run", "close"]
 
 
 async def test_a_job_with_a_bad_name_is_not_written(ends: Ends) -> None:

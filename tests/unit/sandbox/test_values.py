@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sandbox.runner import values
-from sandbox.runner.values import Handle, Opaque, ValueRefused, decode, encode
+from sandbox.runner.values import MAX_DEPTH, Handle, Opaque, ValueRefused, decode, encode
 
 hashable = st.recursive(
     st.none()
@@ -235,10 +236,24 @@ def test_what_is_out_of_bounds_is_refused_with_a_reason(value: Any, reason: str)
         encode(value)
 
 
-def test_the_deepest_value_crosses_both_ways() -> None:
-    assert decode(encode(nest(200))) == nest(200)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda value: [value],
+        lambda value: (value,),
+        lambda value: {"key": value},
+        lambda value: {1: value},
+        lambda value: frozenset([value]),
+    ],
+    ids=["list", "tuple", "plain dict", "dict", "frozenset"],
+)
+def test_the_deepest_value_crosses_both_ways(wrap: Callable[[Any], Any]) -> None:
+    deepest: Any = 1j
+    for _ in range(MAX_DEPTH):
+        deepest = wrap(deepest)
+    assert decode(json.loads(json.dumps(encode(deepest)))) == deepest
     with pytest.raises(ValueRefused):
-        encode(nest(201))
+        encode(wrap(deepest))
 
 
 def test_a_dict_that_changes_meanwhile_is_a_value_or_refused() -> None:
@@ -284,6 +299,15 @@ def test_a_dict_that_changes_meanwhile_is_a_value_or_refused() -> None:
         {"$": None},
         {"$": "handle", "v": "0"},
         {"a": "\ud800"},
+        {"\ud800": 1},
+        {"$": "opaque", "v": "\ud800"},
+        {"$": "opaque", "v": 1},
+        {"$": "handle", "v": 0, "type": "\ud800"},
+        {"$": "dict", "v": [[1, 2, 3]]},
+        {"$": "dict", "v": ["ab"]},
+        math.nan,
+        [math.inf],
+        {"$": "complex", "v": [math.nan, 0.0]},
         b"bytes",
     ],
 )

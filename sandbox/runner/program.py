@@ -1,9 +1,8 @@
-"""The first process of a run's pid namespace: it makes the namespaces, forks the program, reaps.
+"""The process that becomes the program of a run: it makes what the program sees, waits, and begins.
 
-When it ends, the kernel ends every process of the run, however many and whatever they do. It waits
-for its one order (descriptors, of which the first holds the plan), so most of its work is
-done before there is a job. Forked from the zygote and gone with the run: what it reads from the plan
-is in no other job's memory.
+It is forked from the zygote into a pid namespace whose first process sleeps (`isolation.Idlers`).
+It waits for its one order (descriptors, of which the first holds the plan), so most of its work is
+done before there is a job. What it reads from the plan is in no other job's memory.
 """
 
 from __future__ import annotations
@@ -25,29 +24,38 @@ if TYPE_CHECKING:
 CANNOT_EXECUTE: Final = 127
 _FIRST_TO_GO: Final = b"1000"
 _PROC_FLAGS: Final = isolation.NO_SUID | isolation.NO_DEVICES | isolation.NO_EXEC
+_DISK_FLAGS: Final = isolation.REMOUNT | isolation.NO_SUID | isolation.NO_DEVICES
 
 
-class Init:
-    """Process 1 of one run."""
+class Program:
+    """A process on its way to be a program."""
 
-    def __init__(self, control: socket.socket, user: int, system_calls: Filter) -> None:
+    def __init__(
+        self, control: socket.socket, groups: list[int], user: int, system_calls: Filter
+    ) -> None:
+        """Begin with the files by which this process enters its control `groups`."""
         self._control = control
+        self._groups = groups
         self._user = user
         self._system_calls = system_calls
 
     def live(self) -> NoReturn:
-        """Prepare, run the program, tell how it ended, and end everything."""
+        """Prepare, wait for the order, and be the program."""
         try:
-            with suppress(descriptors.HungUpError):
-                self._live()
+            self._prepare()
+            plan, streams = self._await_order()
+        except descriptors.HungUpError:
+            os._exit(0)
         except BaseException as error:  # noqa: BLE001  # the edge of this process
             with suppress(OSError, descriptors.HungUpError):
                 descriptors.send(self._control, f"fault {error!r}".encode()[:200])
-        finally:
             os._exit(0)
+        self._run(plan, streams)
 
-    def _live(self) -> None:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    def _prepare(self) -> None:
+        for group in self._groups:
+            os.write(group, b"0")  # whoever writes it
+            os.close(group)
         isolation.unshare(isolation.NEW_MOUNTS | isolation.NEW_IPC | isolation.NEW_UTS)
         isolation.mount(layout.WORK_ON_DISK, layout.WORK, None, isolation.BIND)
         isolation.mount("proc", "/proc", "proc", _PROC_FLAGS, "hidepid=2")
@@ -55,34 +63,26 @@ class Init:
         work = os.open(layout.WORK, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         descriptors.send(self._control, b"ready", [work])
         os.close(work)
+        os.setsid()
+        os.umask(0o022)
+
+    def _await_order(self) -> tuple[dict[str, Any], list[int]]:
         _, (plan_file, *streams) = descriptors.receive(self._control)
         plan = marshal.loads(os.pread(plan_file, os.fstat(plan_file).st_size, 0))  # noqa: S302  # ours
         os.close(plan_file)
-        self._size_disk(plan["disk_bytes"], plan["files"])
-        # Here and not in the program's process, where the first use of ctypes would cost more than
-        # all else; this process needs no call any more that the filter refuses.
+        options = f"size={plan['disk_bytes']},nr_inodes={plan['files']}"
+        isolation.mount(None, layout.DISK, None, _DISK_FLAGS, options)
         self._system_calls.put_on()
-        program = os.fork()
-        if not program:
-            self._control.close()
-            self._run(plan, streams)
-        for stream in streams:
-            os.close(stream)
-        descriptors.send(self._control, f"ended {_await(program)}".encode())
-
-    def _size_disk(self, size_bytes: int, files: int) -> None:
-        flags = isolation.REMOUNT | isolation.NO_SUID | isolation.NO_DEVICES
-        isolation.mount(None, layout.DISK, None, flags, f"size={size_bytes},nr_inodes={files}")
+        return plan, streams
 
     def _run(self, plan: dict[str, Any], streams: list[int]) -> NoReturn:
         try:
-            os.setsid()
+            self._control.close()
             for number, stream in enumerate(streams):
                 os.dup2(stream, number)
             isolation.close_descriptors(len(streams))
             isolation.become(self._user)
             os.chdir(layout.WORK)
-            os.umask(0o022)
             if plan["main"] is None:
                 _execute(plan["argv"], plan["environment"])
             interpreter.run(
@@ -99,14 +99,6 @@ def _write(file: str, text: bytes) -> None:
     descriptor = os.open(file, os.O_WRONLY)
     os.write(descriptor, text)
     os.close(descriptor)
-
-
-def _await(program: int) -> int:
-    """Collect whatever ends, until the program does."""
-    while True:
-        pid, status = os.wait()
-        if pid == program:
-            return status
 
 
 def _execute(argv: list[str], environment: dict[str, str]) -> None:

@@ -1,0 +1,90 @@
+"""Tell whether two answers differ only in names that an answer may choose: of constants, of whole numbers."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+from typing import TYPE_CHECKING, Final
+
+from services.math.structure import Matcher
+from services.math.tree import (
+    VALUES,
+    Number,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Value,
+    negative,
+    substituted,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from services.math.parse import Answer
+    from services.math.spec import MathSpec
+    from services.math.tree import Tree
+
+_PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1"))
+"""Names that a question rarely gives, and an answer chooses."""
+_CONSTANT: Final = re.compile(r"[CcKk](?:_?\d)?")
+"""Names of constants of integration, where there may be several."""
+_MAX_RENAMED: Final = 3
+_WHOLE: Final = frozenset(("k", "n", "m"))
+"""Names of any whole number, where the answer says that they are."""
+_SAYS_WHOLE: Final = re.compile(r"\\in\s*(?:\\mathbb|\\mathbf)?\s*\{?\s*Z|integer|整数|\u2124")
+
+
+def _value_of(tree: Tree | None) -> Tree | None:
+    """Return the value of `x = k pi, k in Z`."""
+    if isinstance(tree, Sequence) and tree.items and not tree.left:
+        tree = tree.items[0]
+    is_named = isinstance(tree, Relation) and tree.operators == ("=",)
+    return tree.operands[1] if is_named and isinstance(tree, Relation) else tree
+
+
+def is_renamed(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
+    """Whether the answer may be the gold one but for the name of a whole number or a constant."""
+    wanted, given = _value_of(gold.tree), _value_of(answer.tree)
+    if not isinstance(wanted, VALUES) or not isinstance(given, VALUES):
+        return False
+    values = wanted, given
+    free = [{node for node in walk(tree) if isinstance(node, Symbol)} for tree in values]
+    common = free[0] & free[1]
+    is_whole = _SAYS_WHOLE.search(gold.raw) or _SAYS_WHOLE.search(answer.raw)
+    whole = {symbol for symbol in common if is_whole and symbol.name in _WHOLE}
+    constants = [symbol for symbol in common if _CONSTANT.fullmatch(symbol.name)]
+    if _is_exchanged(*values, whole, constants, spec):
+        return True
+    return _has_other_names(*values, free, spec)
+
+
+def _has_other_names(gold: Value, answer: Value, free: list[set[Symbol]], spec: MathSpec) -> bool:
+    wanted, given = free[0] - free[1], free[1] - free[0]
+    if len(wanted) != len(given) or not 1 <= len(wanted) <= _MAX_RENAMED:
+        return False
+    names = [{symbol.name for symbol in side} for side in (wanted, given)]
+    is_free = all(side <= _PARAMETERS for side in names)
+    if not is_free and not any(all(map(_CONSTANT.fullmatch, side)) for side in names):
+        return False
+    return any(
+        Matcher(spec).match(gold, substituted(answer, dict(zip(order, wanted, strict=True)))).same
+        is not False
+        for order in permutations(given)
+    )
+
+
+def _is_exchanged(
+    gold: Value, answer: Value, whole: set[Symbol], constants: list[Symbol], spec: MathSpec
+) -> bool:
+    """Whether another whole number for k makes them equal: `4k + 1` and `4k - 3`; no more is known.
+
+    With several constants, one may stand in the place of another.
+    """
+    changes: list[dict[Value, Value]] = []
+    for symbol in whole:
+        steps = (Sum((symbol, Number(1))), Sum((symbol, Number(-1))), negative(symbol))
+        changes += [{symbol: step} for step in steps]
+    if 2 <= len(constants) <= _MAX_RENAMED:
+        changes += [dict(zip(constants, order, strict=True)) for order in permutations(constants)]
+    return any(Matcher(spec).match(gold, substituted(answer, by)).same for by in changes)

@@ -1,0 +1,1 @@
+"""One module per database system, behind the protocol of `services.sql.engines.engine`."""

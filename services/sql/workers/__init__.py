@@ -1,0 +1,1 @@
+"""Checks in processes that can be killed."""
