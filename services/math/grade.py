@@ -6,6 +6,7 @@ a list of accepted answers is only a "no" if every one of them is.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rewarden.contracts import Outcome
@@ -27,6 +28,7 @@ NO_ANSWER: Final = Decision(
 NO_TIME: Final = Decision(Outcome.UNDECIDED, "Not decided within the CPU time of a check.")
 
 _PROSE: Final = frozenset(("final_answer", "bold", "number"))
+_WORDS: Final = re.compile(r"[^\W\d_]{2,}\s|\s[^\W\d_]{2,}")
 _RANK: Final = {Outcome.CORRECT: 0, Outcome.UNDECIDED: 1}
 
 
@@ -84,12 +86,8 @@ class Grader:
             decision = self._among_rivals(spec, answer, found.rivals) or decision
         if found.doubts:
             decision = self._among_doubts(decision, spec, answer, found.doubts)
-        if (
-            found.strategy in _PROSE
-            and decision.outcome is Outcome.INCORRECT
-            and is_garbled(answer)
-        ):
-            decision = _unreadable(answer)
+        if decision.outcome is Outcome.INCORRECT and found.strategy in _PROSE:
+            decision = _unreadable(answer) or decision
         return grade._replace(decision=decision if found.stated else _unstated(decision, answer))
 
     def _among_rivals(
@@ -151,8 +149,10 @@ def _has_units(spec: MathSpec) -> bool:
     return spec.answer_type != "expression"
 
 
-def _unreadable(answer: str) -> Decision:
-    """Leave open what is read out of a sentence and makes no sense: the cut may have been wrong."""
+def _unreadable(answer: str) -> Decision | None:
+    """Leave open words out of a sentence that make no sense: they may have been cut out wrongly."""
+    if not _WORDS.search(answer) or not is_garbled(answer):
+        return None
     return Decision(
         Outcome.UNDECIDED, f"What is stated as the answer cannot be read: {quoted(answer)}."
     )
