@@ -1,4 +1,4 @@
-"""`python -m services math|format|sql|gateway|all`: run one service in this process.
+"""`python -m services math|format|sql|code|gateway|all`: run one service in this process.
 
 `all` is every verifier and the gateway's `/v1/verify` behind one port.
 """

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 VERIFIERS: Final[dict[str, tuple[str, str]]] = {
     # name: (class of the verifier, model of its spec), each "module:attribute"
+    "code": ("services.code.verifier:CodeVerifier", "services.code.spec:CodeSpec"),
     "format": ("services.format.verifier:FormatVerifier", "services.format.spec:FormatSpec"),
     "math": ("services.math.verifier:MathVerifier", "services.math.spec:MathSpec"),
     "sql": ("services.sql.verifier:SqlVerifier", "services.sql.spec:SqlSpec"),

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rewarden.contracts import Outcome, Sample, Verdict
+from rewarden.errors import ConfigurationError
 from sandbox.client import SandboxClient
 from sandbox.embedded import embedded_sandbox
 from services.code.extract import Extracted, extract
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
 
     from services.code.session import Executor
 
+logger = logging.getLogger(__name__)
+
 MAX_JOBS: Final = 64
 """Samples under way at a time; the sandbox has a line of its own for those it has no slot for."""
 ADDRESS: Final = "REWARDEN_SANDBOX_URL"
 
 
 class CodeVerifier:
-    """Runs programs against tests. `start` connects to a sandbox, or starts one of its own."""
+    """Runs programs against tests, in the sandbox at an address or in one of its own."""
 
     name: ClassVar[str] = "code"
     version: ClassVar[str] = "1"
@@ -45,8 +49,8 @@ class CodeVerifier:
     def __init__(self, executor: Executor | None = None, sandbox: str | None = None) -> None:
         """Use an executor of the caller's, or the sandbox at an address.
 
-        Without either, the address is `REWARDEN_SANDBOX_URL`; without that, `start` starts a
-        sandbox in a child process.
+        Without either, the address is `REWARDEN_SANDBOX_URL`; without that, the first program
+        starts a sandbox in a child process. Where none can start, samples are `verifier_error`.
         """
         self._executor = executor
         self._sandbox = sandbox
@@ -54,23 +58,42 @@ class CodeVerifier:
         self._child = ExitStack()
         self._memo = Memo()
         self._jobs = asyncio.Semaphore(MAX_JOBS)
+        self._starting = asyncio.Lock()
+        self._is_open = False
 
     async def start(self) -> None:
-        """Connect to the sandbox; a `ConfigurationError` if there is none and none can start."""
-        if self._executor is None:
-            address = self._sandbox or os.environ.get(ADDRESS)
-            if not address:
-                entered = self._child.enter_context
-                address = await asyncio.to_thread(lambda: entered(embedded_sandbox()))
-            self._client = SandboxClient(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
-            self._executor = self._client
+        """Connect to the sandbox if it has an address; one of its own waits for a program.
+
+        Most of those who run every verifier in one process never send it one.
+        """
+        self._is_open = True
+        if self._executor is None and (address := self._sandbox or os.environ.get(ADDRESS)):
+            self._connect(address)
 
     async def verify(self, samples: Sequence[Sample]) -> list[Verdict]:
         """Judge the samples, many at a time."""
         return list(await asyncio.gather(*map(self._verify, samples)))
 
+    def _connect(self, address: str) -> Executor:
+        self._client = SandboxClient(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
+        self._executor = self._client
+        return self._executor
+
+    async def _sandboxed(self) -> Executor:
+        """Return the executor, once it is there; a `ConfigurationError` if none can start."""
+        async with self._starting:
+            if self._executor is not None:
+                return self._executor
+            if not self._is_open:
+                msg = "the verifier is not started"
+                raise RuntimeError(msg)
+            entered = self._child.enter_context
+            return self._connect(await asyncio.to_thread(lambda: entered(embedded_sandbox())))
+
     async def close(self) -> None:
         """Leave the sandbox, and end it if it is ours."""
+        async with self._starting:
+            self._is_open = False
         if self._client is not None:
             await self._client.aclose()
             self._client = self._executor = None
@@ -101,12 +124,12 @@ class CodeVerifier:
         return Judgement(Outcome.BAD_SPEC, reason, details={"reference": found.details})
 
     async def _judge(self, spec: CodeSpec, code: str) -> tuple[Judgement, bool]:
-        executor = self._executor
-        if executor is None:
-            msg = "the verifier is not started"
-            raise RuntimeError(msg)
-
         async def judge() -> Judgement:
+            try:
+                executor = await self._sandboxed()
+            except ConfigurationError as error:
+                logger.exception("no sandbox")
+                return Judgement(Outcome.VERIFIER_ERROR, f"There is no sandbox: {error}.")
             async with self._jobs:
                 return await judge_program(executor, spec, code)
 

@@ -174,7 +174,7 @@ async def test_no_body_is_a_server_error(body: bytes) -> None:
 
 
 async def test_every_service_has_the_same_routes() -> None:
-    for name in ["math", "format", "sql", "all"]:
+    for name in ["math", "format", "sql", "code", "all"]:
         async with served(make_app(name, Settings())) as client:
             for path in ["/healthz", "/readyz", "/metrics", "/version", "/v1/spec", "/docs"]:
                 assert (await client.get(path)).status_code == 200, (name, path)
@@ -188,7 +188,7 @@ async def test_the_spec_of_a_service_is_a_schema_and_of_all_a_schema_each() -> N
         assert "answer" in (await client.get("/v1/spec")).json()["properties"]
     async with served(make_app("all", Settings())) as client:
         specs = (await client.get("/v1/spec")).json()
-        assert set(specs) == {"math", "format", "sql"}
+        assert set(specs) == {"math", "format", "sql", "code"}
 
 
 async def test_one_door_for_every_verifier() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ["redis", "math", "format", "sql", "postgres", "gateway"]
+SERVICES = ["redis", "math", "format", "sql", "code", "postgres", "gateway"]
 SANDBOX = ["sandbox", "sandbox-image"]
 WELL_FORMED = "<thinking>2 + 2</thinking> \\boxed{4}"
 SHAPE = {"template": "thinking_boxed"}
@@ -28,6 +28,7 @@ QUERY = {
     "query": "SELECT name FROM emp WHERE pay > 60500",
     "schema_sql": "CREATE TABLE emp(name TEXT, pay INTEGER); INSERT INTO emp VALUES ('Ann', 60000), ('Bo', 61000)",
 }
+SUM = {"tests": {"kind": "assert", "code": "assert add(1, 2) == 3\nassert add(2, 2) == 4"}}
 SAME = "```sql\nSELECT name FROM emp WHERE NOT pay <= 60500\n```"
 SAMPLES: list[dict[str, Any]] = [
     {"id": "right", "verifier": "math", "completion": WELL_FORMED, "spec": {"answer": "4"}},
@@ -41,9 +42,11 @@ SAMPLES: list[dict[str, Any]] = [
         for name in ("sqlite", "duckdb", "postgres")
     ),
     {"id": "near", "verifier": "sql", "completion": "SELECT 'Bo'", "spec": QUERY},
+    {"id": "adds", "verifier": "code", "completion": "def add(a, b): return a + b", "spec": SUM},
+    {"id": "lies", "verifier": "code", "completion": "def add(a, b): return 3", "spec": SUM},
 ]
 SCORES = {"right": 1, "wrong": 0, "shaped": 1, "shapeless": 0, "silent": 0, "odd": None}
-SCORES |= {"sqlite": 1, "duckdb": 1, "postgres": 1, "near": 0}
+SCORES |= {"sqlite": 1, "duckdb": 1, "postgres": 1, "near": 0, "adds": 1, "lies": 0}
 THROUGH_THE_QUEUE = """
 import json, sys
 from rewarden.client import Client
@@ -217,7 +220,7 @@ def test_only_the_gateway_is_published_and_on_loopback_alone(stack: Stack) -> No
 def test_nothing_that_reads_hostile_text_has_a_way_out(stack: Stack, service: str) -> None:
     networks = stack.inspect(service)["NetworkSettings"]["Networks"]
 
-    assert len(networks) == (2 if service == "sql" else 1)
+    assert len(networks) == (2 if service in {"sql", "code"} else 1)
     assert all(_inspect("network", name)["Internal"] for name in networks)
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from rewarden.contracts import Outcome, Sample
+from services.__main__ import make_app
 from services.code.verifier import CodeVerifier
+from services.settings import Settings
 from tests.sandbox_process import SandboxEndedError, running_sandbox
 
+ROOT = Path(__file__).parents[2]
 PAIRS = [(1, 2, 3), (-5, 5, 0), (10, 20, 30)]
 LIMITS = {"cpu_seconds": 2}
 FUNCTION = {
@@ -99,7 +104,7 @@ def add(a, b):
 @pytest.fixture(params=["bwrap", pytest.param("slots", marks=pytest.mark.docker)])
 async def verifier(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CodeVerifier]:
     if request.param == "slots":
-        request.getfixturevalue("docker_engine")
+        request.getfixturevalue("image")
     path = tmp_path / "socket"
     sockets = {"REWARDEN_SANDBOX_SOCKETS": str(tmp_path / "slots")}
     try:
@@ -113,6 +118,14 @@ async def verifier(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         if part in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
             pytest.fail(f"{part} is required here: {error}")
         pytest.skip(f"needs {request.param}: {error}")
+
+
+@pytest.fixture(scope="module")
+def image(docker_engine: None) -> None:
+    build = (
+        "docker build -q -f sandbox/images/Dockerfile --target small -t rewarden-sandbox:small ."
+    )
+    subprocess.run(build.split(), cwd=ROOT, check=True, capture_output=True)
 
 
 async def _outcomes(
@@ -161,3 +174,24 @@ async def test_a_method_of_a_class_can_be_the_entry_point(verifier: CodeVerifier
     cases = [{"args": [[1, 2]], "expected": [2, 4]}]
     tests = {"kind": "function", "entry_point": "Solution.double", "cases": cases}
     assert await _outcomes(verifier, [program], {"tests": tests}) == [Outcome.CORRECT]
+
+
+async def test_the_service_answers_over_http_with_a_sandbox_of_its_own() -> None:
+    app = make_app("code", Settings())
+    samples = [
+        {"id": "right", "completion": RIGHT, "spec": SUITE},
+        {"id": "wrong", "completion": "def add(a, b):\n    return 3", "spec": SUITE},
+        {"id": "pytest", "completion": RIGHT, "spec": {"tests": {"kind": "pytest", "files": {}}}},
+    ]
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://code", timeout=150) as client,
+    ):
+        answer = await client.post("/v1/verify", json={"samples": samples, "timeout_seconds": 120})
+    verdicts = {v["id"]: (v["outcome"], v["score"]) for v in answer.json()["verdicts"]}
+    assert verdicts == {
+        "right": ("correct", 1.0),
+        "wrong": ("incorrect", 0.0),
+        "pytest": ("bad_spec", None),
+    }
