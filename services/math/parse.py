@@ -53,7 +53,6 @@ _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _RATIO_LIKE = re.compile(r"\d+:\d+(?::\d+)?")
 _TEXT_LIKE = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
-_IS_FORMULA: Final = re.compile(r"[\\^=+*({\[<>]").search  # quicker than to look for a date
 _UNKNOWN = re.compile(r"\\[A-Za-z]|\.\.\.")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _NOT_TEXT = re.compile(r"[\d=^_<>\\+*/]")
@@ -235,7 +234,7 @@ def _notation(text: str, *, units: bool) -> Tree | None:
         return Based(match[1], int(match[2]))
     if "°" in text and (match := _ARC.fullmatch(text)):
         return _angle(*match.groups())
-    moment = None if _IS_FORMULA(text) else read_moment(text)
+    moment = read_moment(text)
     if moment and not _RATIO_LIKE.fullmatch(text):
         return moment
     if units and len(text) <= _SHORT and (parts := compound(text)):

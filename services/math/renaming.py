@@ -29,6 +29,8 @@ _PARAMETERS: Final = frozenset(("k", "n", "m", "l", "C", "c", "K", "C_1", "c_1")
 """Names that a question rarely gives, and an answer chooses."""
 _CONSTANT: Final = re.compile(r"[CcKk](?:_?\d)?")
 """Names of constants of integration, where there may be several."""
+_MAY_CHOOSE: Final = re.compile(r"[CcKknml]")
+"""A letter of such a name is in at least one of the two, or there is nothing to look for."""
 _MAX_RENAMED: Final = 3
 _WHOLE: Final = frozenset(("k", "n", "m"))
 """Names of any whole number, where the answer says that they are."""
@@ -45,6 +47,8 @@ def _value_of(tree: Tree | None) -> Tree | None:
 
 def is_renamed(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
     """Whether the answer may be the gold one but for the name of a whole number or a constant."""
+    if not (_MAY_CHOOSE.search(gold.raw) or _MAY_CHOOSE.search(answer.raw)):
+        return False
     wanted, given = _value_of(gold.tree), _value_of(answer.tree)
     if not isinstance(wanted, VALUES) or not isinstance(given, VALUES):
         return False

@@ -262,9 +262,14 @@ def calls(value: Value) -> Iterator[Call]:
     waiting = [value]
     while waiting:
         node = waiting.pop()
-        kind = type(node)
-        if kind in _LEAVES:
+        if type(node) in _LEAVES:  # most nodes are, and every answer is walked some times
             continue
-        if isinstance(node, Call):
+        if isinstance(node, Product):
+            waiting += node.factors
+        elif isinstance(node, Sum):
+            waiting += node.terms
+        elif isinstance(node, Power):
+            waiting += (node.base, node.exponent)
+        elif isinstance(node, Call):
             yield node
-        waiting.extend(children(node))
+            waiting += node.arguments

@@ -79,6 +79,7 @@ _ESCAPED: Final = {
     "&": "&",
     "_": "_",
 }
+_OPERATORS: Final = frozenset("+-*/^{}")
 _CURRENCIES: Final = frozenset("$€£¥₩₹")
 
 
@@ -165,6 +166,9 @@ class _Lexer:
             self._add("relation", _JOINED[text])
 
     def _sign(self, sign: str) -> None:
+        if sign in _OPERATORS:
+            self._add(sign, sign)
+            return
         if sign in "([":
             self.depth += 1
         elif sign in ")]":

@@ -50,6 +50,7 @@ _TIME = re.compile(
 _CLOCK = re.compile(
     r"(凌晨|早上|上午|下午|晚上)? ?([0-2]?[0-9]) ?(?::|[点點时時] ?)([0-5]?[0-9]|半)? ?分?"
 )
+_IS_FORMULA: Final = re.compile(r"[\\^=+*({\[<>]").search  # quicker than to look for a date
 _HALVES: Final = {
     "a": "am",
     "p": "pm",
@@ -79,6 +80,8 @@ _NAMED: Final = {
 def read_moment(text: str) -> Moment | None:
     """Return the date or time that `text` is, and is nothing but."""
     if not 3 <= len(text) <= MAX_CHARS and text not in _NAMED:
+        return None
+    if _IS_FORMULA(text):
         return None
     text = text.strip()
     return _NAMED.get(text.lower()) or _time(text) or _date(text)
