@@ -79,6 +79,17 @@ _ESCAPED: Final = {
     "&": "&",
     "_": "_",
 }
+_GREEK_UNIT = re.compile(r"[μΩ]|\\mu|\\Omega")
+_AFTER_NUMBER = r"(?<=[\d}])(?:\\[ ,;:!]|[\s~])*"
+_MICRO = re.compile(
+    rf"{_AFTER_NUMBER}(?:\\mu(?![A-Za-z])|μ)[ ]?(?:\\(?:text|mathrm|rm)\s*\{{\s*|\{{)?"
+    r"(m|s|g|A|C|F|H|J|K|L|N|V|W|mol)(?![A-Za-z])\s*\}?"
+)
+_OHM = re.compile(
+    rf"{_AFTER_NUMBER}(?:\\(?:text|mathrm|rm)\s*\{{\s*)?([kMm]?)\s*\}}?\s*(?:\\Omega(?![A-Za-z_^(])|Ω)"
+)
+_MOMENT = re.compile(r"(?<=[\d}])\s+(N|J|W|kg|A|V|C)\s(m|s|h)(?![A-Za-z])")
+"""Units of two letters with a blank between them: newton metres, joule seconds."""
 _OPERATORS: Final = frozenset("+-*/^{}")
 _CURRENCIES: Final = frozenset("$€£¥₩₹")
 
@@ -107,6 +118,11 @@ def lex(text: str, *, grouped: bool = True, units: bool = True) -> list[Token]:
     if "\\" in text or "{" in text:
         text = _LATEX_COMMA.sub("", text)
         text = _DEGREES.sub("°", text)
+    if units and _GREEK_UNIT.search(text):
+        text = _MICRO.sub(r" \\text{μ\1}", text)
+        text = _OHM.sub(r" \\text{\1Ω}", text)
+    if units and " " in text:
+        text = _MOMENT.sub(r" \\text{\1 \2}", text)
     if " " in text:
         text = _SPACED_GROUPS.sub(lambda match: match.group().replace(" ", ""), text)
     if "." in text:
