@@ -110,9 +110,10 @@ async def show_speed(verifier: CodeVerifier, address: str, problems: list[dict[s
 
 
 def _sample(problem: dict[str, Any], body: str) -> Sample:
+    # Some tests call helpers that the prompt defines, hence the prompt as the setup.
     program = f"```python\n{problem['prompt']}{body}\n```"
     tests = {"kind": "assert", "code": problem["test"], "entry_point": problem["entry_point"]}
-    return Sample(completion=program, spec={"tests": tests})
+    return Sample(completion=program, spec={"tests": tests, "setup": problem["prompt"]})
 
 
 def function_sample(number: int) -> Sample:
