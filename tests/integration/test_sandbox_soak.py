@@ -152,11 +152,15 @@ async def work(pool: Pool, jobs: Iterable[tuple[Job, Status]]) -> None:
 async def settled(watched: Watched, before: Holdings, seconds: float = 10) -> Holdings:
     """Count once the kernel has taken down what ended: it does so in its own time."""
     end = asyncio.get_running_loop().time() + seconds
-    while (after := watched.holdings())[:4] != before[:4]:
-        if asyncio.get_running_loop().time() > end:
-            break
+    after = watched.holdings()
+    while _has_grown(before, after) and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(0.1)
+        after = watched.holdings()
     return after
+
+
+def _has_grown(before: Holdings, after: Holdings) -> bool:
+    return any(now > then for then, now in zip(before[:4], after[:4], strict=True))
 
 
 async def soak(watched: Watched, kinds: tuple[tuple[Job, Status], ...], jobs: int) -> None:
@@ -168,10 +172,11 @@ async def soak(watched: Watched, kinds: tuple[tuple[Job, Status], ...], jobs: in
     after = await settled(watched, before)
     print(f"{jobs} jobs: {before} before, {after} after")  # noqa: T201  # shown by `pytest -s`
     # One descriptor more or less is a thread's that the engine's client keeps for a while.
-    assert after.processes == before.processes
+    # What others gave back meanwhile, such as the mounts of an earlier test's containers, is fine.
+    assert after.processes <= before.processes
     assert after.descriptors <= before.descriptors + 2
-    assert after.mounts == before.mounts
-    assert after.folders == before.folders
+    assert after.mounts <= before.mounts
+    assert after.folders <= before.folders
     assert after.kibibytes <= before.kibibytes + 20 * 1024
 
 
