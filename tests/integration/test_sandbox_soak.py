@@ -66,7 +66,7 @@ class Watched(NamedTuple):
         return Holdings(
             processes=len(family),
             descriptors=sum(len(list((place / "fd").iterdir())) for place in places),
-            mounts=sum((place / "mounts").read_text().count("\n") for place in places),
+            mounts=sum(map(_mounts, places)),
             folders=sum(len(list(folder.rglob("*/"))) for folder in self._folders(family)),
             kibibytes=sum(map(_kibibytes, places)),
         )
@@ -101,6 +101,12 @@ def _below(pid: int) -> set[int]:
         for child in map(int, (task / "children").read_text().split()):
             found |= {child} | _below(child)
     return found
+
+
+def _mounts(place: Path) -> int:
+    """Count mounts, but for those that the engine makes on the host for anybody's containers."""
+    points = [line.split()[1] for line in (place / "mounts").read_text().splitlines()]
+    return sum("/docker/" not in point for point in points)
 
 
 def _kibibytes(place: Path) -> int:
