@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import perm
 from typing import TYPE_CHECKING, Final
 
 from services.math.language.cursor import ParseError, as_product, as_value
@@ -17,11 +18,24 @@ from services.math.tree import (
     Symbol,
     Value,
     negative,
+    walk,
 )
 
 if TYPE_CHECKING:
     from services.math.language.grammar import Grammar
+    from services.math.language.lex import Token
 
+CHOOSING: Final = frozenset("CAP")
+"""Letters with two numbers: so many out of so many, in order for A and P."""
+_COUNTING: Final = frozenset(
+    ("letter", "number", "_", "^", "{", "}", "(", ")", "+", "-", "*", "/", "frac", "!", "end")
+)
+MAX_TOTAL: Final = 500
+_MAX_FACTORS: Final = 6
+_MAX_SCRIPT: Final = 10
+_PLAIN: Final = frozenset(("number", "letter"))
+_SIGNS: Final = frozenset(("+", "-"))
+_AFTER: Final = {"number": _SIGNS | {"letter"}, "letter": _SIGNS}
 _FUNCTION_NAMES: Final = frozenset(("f", "g"))
 _SPECIAL: Final = frozenset(("Gamma", "zeta"))
 _FACTORS: Final = frozenset(("x", "e", "i", "pi"))
@@ -139,6 +153,88 @@ def _chosen(grammar: Grammar, name: str) -> Value | None:
         return Call("binom", (Number(int(subscript)), chosen))
     grammar.go_to(place)  # a constant with a number, squared
     return None
+
+
+def out_of(grammar: Grammar, name: str) -> Value | None:
+    """Parse `C_{n+1}^{2}`, `A_5^3`: so many out of n, without or with their order; None for a name.
+
+    `C` chooses out of a sum or a multiple (of numbers and letters, `applied` knows). `A` and `P` may be
+    names with an exponent: they are read so but where nothing else is written than such numbers, and
+    in the other reading (`Grammar.tight`).
+    """
+    place = grammar.place
+    behind = _behind_script(grammar.tokens, place + 1)
+    if not behind or grammar.tokens[behind].kind != "^":
+        return None
+    if name != "C" and not _is_number_script(grammar.tokens, behind + 1):
+        return None
+    grammar.take("_")
+    total = grammar.argument()
+    count: Value | None = None
+    if name != "C":
+        grammar.take("^")
+        count = in_order(total, grammar.argument())
+    elif _is_count(total):
+        grammar.take("^")
+        return Call("binom", (total, grammar.argument()))
+    if count is not None and (grammar.tight or _are_counts(grammar)):
+        return count
+    grammar.ambiguous |= count is not None
+    grammar.go_to(place)
+    return None
+
+
+def _behind_script(tokens: list[Token], place: int) -> int:
+    """Return the place behind a script that is a sum of numbers and letters; 0 behind any other.
+
+    Such a script can be parsed, and no error must be undone.
+    """
+    if tokens[place].kind != "{":
+        return place + 1 if tokens[place].kind in _PLAIN else 0
+    last = "+"
+    for behind in range(place + 1, min(place + _MAX_SCRIPT, len(tokens))):
+        kind = tokens[behind].kind
+        if kind == "}":
+            return 0 if last in _SIGNS else behind + 1
+        if kind not in (_PLAIN if last in _SIGNS else _AFTER[last]):
+            return 0
+        last = kind
+    return 0
+
+
+def _is_number_script(tokens: list[Token], place: int) -> bool:
+    place += tokens[place].kind == "{"
+    return tokens[place].kind == "number" and tokens[place].text.isdecimal()
+
+
+def _is_count(total: Value) -> bool:
+    """Whether it is `n + 1` or `2n`, and no name of several letters."""
+    letters = all(node.name.islower() for node in walk(total) if isinstance(node, Symbol))
+    has_number = any(isinstance(node, Number) for node in walk(total))
+    return isinstance(total, Sum | Product) and letters and has_number
+
+
+def _are_counts(grammar: Grammar) -> bool:
+    """Whether no other letters are written than those of combinations and permutations."""
+    kinds = {token.kind for token in grammar.tokens}
+    letters = {token.text for token in grammar.tokens if token.kind == "letter"}
+    return letters <= CHOOSING and kinds <= _COUNTING
+
+
+def in_order(total: Value, chosen: Value | None) -> Value | None:
+    """Return how many ways there are to choose some in order; None where none are meant."""
+    if not isinstance(chosen, Number) or not isinstance(chosen.value, int) or chosen.value < 1:
+        return None
+    if isinstance(total, Number):
+        is_whole = isinstance(total.value, int) and 2 <= total.value <= MAX_TOTAL
+        may_be = is_whole and chosen.value <= total.value
+        return Number(perm(int(total.value), chosen.value)) if may_be else None
+    if not (isinstance(total, Symbol) and total.name.islower()) and not _is_count(total):
+        return None
+    if not 2 <= chosen.value <= _MAX_FACTORS:
+        return None
+    steps = (Sum((total, Number(-step))) for step in range(1, chosen.value))
+    return Product((total, *steps))
 
 
 def _combinations(grammar: Grammar) -> Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from services.math.language import figures
 from services.math.language.cursor import ParseError, as_value
 from services.math.tree import (
     Call,
@@ -28,6 +29,7 @@ _MATRICES: Final = frozenset(("matrix", "pmatrix", "bmatrix", "Bmatrix", "smallm
 _SYSTEMS: Final = frozenset(("cases", "aligned", "gathered"))
 _TRANSPOSED: Final = frozenset(("T", "t", "top", "intercal"))
 _UNIT_VECTORS: Final = {"i": "i", "j": "j", "k": "k", "imath": "i", "jmath": "j"}
+_ACCENTS: Final = {"bar": "overline", "widehat": "hat", "overrightarrow": "vec"}
 _HALF: Final = Number(Fraction(1, 2))
 
 
@@ -62,9 +64,13 @@ def binomial(grammar: Grammar) -> Value:
 
 def accented(grammar: Grammar) -> Value:
     r"""Parse a letter with an arrow or a bar: a name; `\hat i` is the unit vector that is also i."""
+    start = grammar.place
     accent = grammar.take().text
+    accent = _ACCENTS.get(accent, accent)
     name = grammar.raw_group()
-    if accent in ("hat", "vec", "widehat") and name in _UNIT_VECTORS:
+    if accent == "overline":
+        name = figures.segment(grammar, start, name)
+    if accent in ("hat", "vec") and name in _UNIT_VECTORS:
         return Constant("i") if _UNIT_VECTORS[name] == "i" else Symbol(_UNIT_VECTORS[name])
     if not name.isalnum():
         msg = "an accent over more than a name"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from services.math.language import application, commands, digits
+from services.math.language import application, commands, digits, figures
 from services.math.language.cursor import (
     AmbiguousError,
     Cursor,
@@ -55,6 +55,7 @@ _STARTS: Final = frozenset(
         "binom",
         "big",
         "accent",
+        "figure",
         "(",
         "{",
         "[",
@@ -152,6 +153,8 @@ class Grammar(Cursor):
             return not (self._bars if kind == "|" else self._reversed)
         if kind not in _STARTS or self.is_unit_ahead():
             return False
+        if kind == "(":
+            return self.tokens[self.place + 1].kind != "mod"
         return not (self.integrals and kind == "letter" and self.is_differential())
 
     def is_unit_ahead(self) -> bool:
@@ -250,6 +253,8 @@ class Grammar(Cursor):
         """Parse a variable with its subscript and primes; e and i are constants."""
         name = self.take().text
         if self.next.kind == "_":
+            if name in application.CHOOSING and (number := application.out_of(self, name)):
+                return number
             self.take()
             name = f"{name}_{self.subscript()}"
         elif self.next.kind == "number" and not self.next.blank and self.next.text.isdecimal():
@@ -376,6 +381,7 @@ _PRIMARIES: Final[dict[str, Callable[[Grammar], Tree]]] = {
     "binom": commands.binomial,
     "accent": commands.accented,
     "big": commands.big,
+    "figure": figures.figure,
     "begin": commands.environment,
     "|": Grammar.absolute,
     "lfloor": Grammar.rounded,

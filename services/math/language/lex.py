@@ -5,7 +5,7 @@ spellings has one kind (`\cdot` and `*`), and letters are sorted: functions and 
 words, and products of variables. Whether the tokens make sense is the parser's business.
 
 Letters: one is a variable. Several are a word if they stand in `\text{…}` or hold one of e, i, o, u
-or are a known short word or unit; else they are a product (`xy`, `abc`).
+or are a known word or unit; else they are a product (`xy`, `abc`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from services.math.language.english import (
+    CAPITALISED,
+    PI_RUNS,
+    WORDS,
+    WORDS_IN_A,
+    WORDS_WITH_FUNCTIONS,
+)
 from services.math.language.normalise import plain_unicode
+from services.math.language.spellings import prepared
 from services.math.language.units import unit
 from services.math.language.vocabulary import (
     BLANKS,
@@ -29,12 +37,11 @@ from services.math.language.vocabulary import (
     PLAIN_KINDS,
     SIGNS,
     UPRIGHT,
-    WORDS,
     WRAPPERS,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MAX_TOKENS: Final = 4_000
 _MAX_NESTING: Final = 8
@@ -51,10 +58,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d])(?!,\d)")
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\!,?|\\[,;:](?=\d{3}(?!\d)))(?=\d{3})")
-_DOTTED_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])")
-_SPACED_GROUPS = re.compile(r"(?<![\d.,/])\d{1,3}(?: \d{3})+(?![\d/.])(?! \d)")
-_DEGREES = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})|°|\\degree(?![A-Za-z])")
 _SHORT_RUN: Final = 2
 _NAMES = "|".join(sorted(LONG_FUNCTIONS, key=len, reverse=True))
 _FUNCTION_RUN = re.compile(rf"(?:[a-zA-Z]{{0,2}}(?:{_NAMES})[a-zA-Z]?){{1,4}}")
@@ -79,17 +82,6 @@ _ESCAPED: Final = {
     "&": "&",
     "_": "_",
 }
-_GREEK_UNIT = re.compile(r"[μΩ]|\\mu|\\Omega")
-_AFTER_NUMBER = r"(?<=[\d}])(?:\\[ ,;:!]|[\s~])*"
-_MICRO = re.compile(
-    rf"{_AFTER_NUMBER}(?:\\mu(?![A-Za-z])|μ)[ ]?(?:\\(?:text|mathrm|rm)\s*\{{\s*|\{{)?"
-    r"(m|s|g|A|C|F|H|J|K|L|N|V|W|mol)(?![A-Za-z])\s*\}?"
-)
-_OHM = re.compile(
-    rf"{_AFTER_NUMBER}(?:\\(?:text|mathrm|rm)\s*\{{\s*)?([kMm]?)\s*\}}?\s*(?:\\Omega(?![A-Za-z_^(])|Ω)"
-)
-_MOMENT = re.compile(r"(?<=[\d}])\s+(N|J|W|kg|A|V|C)\s(m|s|h)(?![A-Za-z])")
-"""Units of two letters with a blank between them: newton metres, joule seconds."""
 _OPERATORS: Final = frozenset("+-*/^{}")
 _CURRENCIES: Final = frozenset("$€£¥₩₹")
 
@@ -115,18 +107,7 @@ def lex(text: str, *, grouped: bool = True, units: bool = True) -> list[Token]:
     """
     if not text.isascii():
         text = plain_unicode(text)
-    if "\\" in text or "{" in text:
-        text = _LATEX_COMMA.sub("", text)
-        text = _DEGREES.sub("°", text)
-    if units and _GREEK_UNIT.search(text):
-        text = _MICRO.sub(r" \\text{μ\1}", text)
-        text = _OHM.sub(r" \\text{\1Ω}", text)
-    if units and " " in text:
-        text = _MOMENT.sub(r" \\text{\1 \2}", text)
-    if " " in text:
-        text = _SPACED_GROUPS.sub(lambda match: match.group().replace(" ", ""), text)
-    if "." in text:
-        text = _DOTTED_GROUPS.sub(lambda match: match.group().replace(".", ""), text)
+    text = prepared(text, units=units)
     return _Lexer(text, grouped=grouped, units=units).run()
 
 
@@ -308,12 +289,18 @@ class _Lexer:
             self._add("joint", JOINTS[low])
         elif word in FUNCTIONS:
             self._add("function", FUNCTIONS[word])
-        elif word in ("e", "i", "d") or (word == "C" and self.text.startswith("_", self.place)):
+        elif word in ("e", "i", "d") or (len(word) == 1 and self._is_name(word)):
             self._add("letter", word)
+        elif word == "mod":
+            self._add("mod", word)
         elif word in CONSTANTS:
             self._add("constant", CONSTANTS[word])
         else:
             self._add("word", word)
+
+    def _is_name(self, letter: str) -> bool:
+        """Whether an upright letter names what follows it: `P(2, 3)`, `C_5^2`."""
+        return "A" <= letter <= "Z" and self.text.startswith(("_", "("), self.place)
 
     def _letters(self, run: str) -> None:
         if len(run) == 1 and (run.isascii() or run in GREEK_LETTERS):
@@ -345,9 +332,10 @@ class _Lexer:
             return True
         is_short = len(run) <= (_SHORT_RUN if self.units else _SHORT_RUN + 1)
         if is_short:
-            is_wordy = run.lower() in WORDS and not run.isupper() and not self._is_in_a_sum(run)
+            is_shouted = run.isupper() and not (run == "NO" and self.text.strip(" .!") == run)
+            is_wordy = run.lower() in WORDS and not is_shouted and not self._is_in_a_sum(run)
         else:
-            is_wordy = not _VOWELS.isdisjoint(run)
+            is_wordy = not _VOWELS.isdisjoint(run) or _is_word_in_a(run)
         if is_wordy and not self.text.startswith("^", self.place):
             return True
         return self.units and unit(run) is not None
@@ -357,9 +345,15 @@ _OPERATOR_BEFORE = re.compile(r"[+\-*/^=\d)}]\s*\Z")
 _OPERATOR_BEHIND = re.compile(r"\s*[+\-*/^=]")
 
 
-def _with_functions(run: str) -> list[str] | None:
+def _is_word_in_a(run: str) -> bool:
+    return run.lower() in WORDS_IN_A or run in CAPITALISED
+
+
+def _with_functions(run: str) -> Sequence[str] | None:
     """Part functions from the variables beside them: `xsinx`."""
-    return _FUNCTION_OR_LETTER.findall(run) if _FUNCTION_RUN.fullmatch(run) else None
+    if not _FUNCTION_RUN.fullmatch(run):
+        return PI_RUNS.get(run)
+    return None if run.lower() in WORDS_WITH_FUNCTIONS else _FUNCTION_OR_LETTER.findall(run)
 
 
 _READERS: Final[dict[str, Callable[[_Lexer, str], None]]] = {

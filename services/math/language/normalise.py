@@ -10,6 +10,9 @@ import re
 import unicodedata
 from typing import Final
 
+from services.math.language.spellings import literal, respelled
+from services.math.language.vocabulary import SIZES
+
 _DOUBLE_STRUCK = ((0x211D, "R"), (0x211A, "Q"), (0x2124, "Z"), (0x2115, "N"), (0x2102, "C"))
 _UNICODE = str.maketrans(
     {
@@ -32,6 +35,10 @@ _UNICODE = str.maketrans(
         "≠": r"\ne ",
         "≈": r"\approx ",
         "±": r"\pm ",
+        "≡": r"\equiv ",
+        "∠": r"\angle ",
+        "△": r"\triangle ",
+        "\u2223": "|",  # divides, which looks like a bar
     }
 )
 _SCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉", "0123456789+-n0123456789")
@@ -54,12 +61,19 @@ _WRAPPER = re.compile(
 )
 _BOXES = (r"\box", r"\fbox")
 _HAS_WRAPPER = re.compile(r"\\(?:text|math|mbox|operatorname|f?box)")
-_IGNORED = frozenset(("left", "right", "big", "Big", "bigl", "bigr", "displaystyle", "textstyle"))
+_IGNORED = SIZES | {
+    *("left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "displaystyle", "textstyle")
+}
 _BLANKS = frozenset(("quad", "qquad"))
 _SYNONYMS: Final = {
     "dfrac": "frac",
     "tfrac": "frac",
     "cfrac": "frac",
+    "nicefrac": "frac",
+    "sfrac": "frac",
+    "overrightarrow": "vec",
+    "widehat": "hat",
+    "bar": "overline",
     "leq": "le",
     "geq": "ge",
     "neq": "ne",
@@ -85,7 +99,9 @@ def canonical(text: str) -> str:
     if "$" in text and len(_MATH_DOLLAR.findall(text)) % 2 == 0:
         text = _MATH_DOLLAR.sub(" ", text)
     if "\\" in text or "{" in text:
-        text = _plain_latex(text)
+        text = _plain_latex(respelled(text))
+    elif text[:1] == "0":
+        text = literal(text)
     text = " ".join(text.split())
     if " " in text:
         text = _LOOSE_BLANK.sub("", _LIST_COMMA.sub(";", text))

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from services.math.language.cursor import AmbiguousError, ParseError, as_value
-from services.math.language.digits import read_decimal
+from services.math.language import names
+from services.math.language.cursor import AmbiguousError, OutsizeError, ParseError, as_value
 from services.math.language.grammar import Grammar
 from services.math.language.units import unit
 from services.math.language.words import counted, read_number_words
@@ -33,6 +33,7 @@ from services.math.tree import (
     Text,
     Value,
     negative,
+    quotient,
 )
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ _MULTIPLIERS: Final = {
     "亿": 10**8,
 }
 _DEGREES: Final = "°"
+_RUNS: Final = frozenset(("letter", "function"))
+"""Kinds that a word may have been cut into: the letters of "many"."""
 
 
 class Parser(Grammar):
@@ -81,7 +84,25 @@ class Parser(Grammar):
 
     def answer(self) -> Tree:
         """Parse everything there is."""
+        if len(self.tokens) == names.SPELLED and (spelled := names.two_numbers(self.tokens)):
+            return spelled
+        try:
+            return self._whole()
+        except OutsizeError:
+            raise
+        except ParseError:
+            shown = names.respelled(self.tokens[:-2])
+            if shown is None:
+                raise
+        again = Parser(shown, tight=self.tight)
+        tree = again._whole()
+        self.ambiguous = again.ambiguous
+        return tree
+
+    def _whole(self) -> Tree:
         tree = self.items()
+        if self.next.kind == "over":
+            tree = self._over(tree)
         if self.next.kind != "end":
             msg = f"{self.next.text} is not expected"
             raise ParseError(msg)
@@ -112,7 +133,10 @@ class Parser(Grammar):
 
     def statement(self) -> Tree:
         """Parse a chain of relations, a ratio, or what is neither."""
-        first = self._head() or self.member()
+        first: Tree | None = None
+        if self.next.kind == "letter" and self.tokens[self.place + 1].kind in names.OPENINGS:
+            first = names.name(self)
+        first = first or self.member()
         if self._is_ratio_ahead() and isinstance(first, Text):
             self.take()  # a label: "Area: 5"
             return self.statement()
@@ -127,7 +151,11 @@ class Parser(Grammar):
         while self.next.kind == "relation":
             operators.append(self.take().text)
             operands.append(_set_by_letter(self.member(), operators[-1]))
-        if self._is_modulus_ahead():
+        last = operands[-1]
+        if operators[-1] == "congruent" and isinstance(last, Call) and last.name == "mod":
+            operands[-1:] = last.arguments
+            operators.append("mod")
+        elif self._is_modulus_ahead():
             self.take()
             operators.append("mod")
             operands.append(self._modulus())
@@ -143,29 +171,6 @@ class Parser(Grammar):
             self.take(")")
             return modulus
         return self.argument()
-
-    def _head(self) -> Tree | None:
-        """Parse `y(x)`, `P(X = 2)` where an equals sign follows: what is said of a function."""
-        if self.next.kind != "letter" or self.after_next().kind != "(" or self.next.text == "x":
-            return None
-        inside: list[Token] = []
-        for place in range(self.place + 2, min(self.place + 10, len(self.tokens))):
-            token = self.tokens[place]
-            if token.kind == ")":
-                return self._head_of(inside, place) if inside else None
-            if token.kind not in ("letter", "number", "sep", "relation"):
-                return None
-            inside.append(token)
-        return None
-
-    def _head_of(self, inside: list[Token], closing: int) -> Tree | None:
-        if self.tokens[closing + 1].kind != "relation":
-            return None
-        name = self.next.text
-        self.go_to(closing + 1)
-        if any(token.kind == "relation" for token in inside):
-            return Call(name, (Symbol("".join(token.text for token in inside)),))
-        return Call(name, tuple(_argument(token) for token in inside if token.kind != "sep"))
 
     def _is_ratio_ahead(self) -> bool:
         if self.next.kind == "word":
@@ -235,13 +240,16 @@ class Parser(Grammar):
 
     def _words(self) -> Tree:
         """Parse words: a number in words, or a text."""
-        words = []
+        phrase = kind = ""
         while self.next.kind in ("word", "letter", "-", "function", "'"):
-            words.append(self.take().text)
+            token = self.take()
+            is_run = not token.blank and kind in _RUNS and token.kind in _RUNS
+            phrase += token.text if is_run else f" {token.text}"
+            kind = token.kind
         if self.next.kind not in _ITEM_ENDS and self.next.kind != ":":
             msg = f"words before {self.next.text}"
             raise ParseError(msg)
-        phrase = " ".join(words)
+        phrase = phrase[1:]
         number = read_number_words(phrase.replace(" - ", "-"))
         if number is not None:
             return Number(int(number) if number.denominator == 1 else number)
@@ -312,12 +320,19 @@ class Parser(Grammar):
         self._braces += 1
         self._bars += 1
         inside = self.items()
+        if self.next.kind == "over":
+            inside = self._over(inside)
         self._braces -= 1
         self._bars -= 1
         if self.next.kind in _SUCH_THAT:
             self.take()
             return Builder(inside, _listed(self.items()))
         return inside
+
+    def _over(self, top: Tree) -> Tree:
+        r"""Read on where what was read is above a line: `3 \over 7`."""
+        self.take()
+        return quotient(as_value(top), self.value())
 
     def braces(self) -> Tree:
         r"""Parse a set, whose `\{` is taken: its members, or the conditions on them."""
@@ -345,10 +360,6 @@ def _set_by_letter(tree: Tree, operator: str) -> Tree:
     """Read the Z of `k in Z`."""
     is_set = isinstance(tree, Symbol) and operator == "in" and tree.name in "RQZNC"
     return NamedSet(tree.name) if is_set and isinstance(tree, Symbol) else tree
-
-
-def _argument(token: Token) -> Value:
-    return read_decimal(token.text) if token.kind == "number" else Symbol(token.text)
 
 
 def _grouped(parts: list[Tree], joints: list[str]) -> Either:

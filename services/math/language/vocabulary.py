@@ -185,7 +185,7 @@ JOINTS: Final = {
     "land": "and",
 }
 
-FRACTIONS: Final = frozenset(("frac", "dfrac", "tfrac", "cfrac"))
+FRACTIONS: Final = frozenset(("frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "flatfrac"))
 WRAPPERS: Final = frozenset(
     [
         "text",
@@ -203,6 +203,7 @@ WRAPPERS: Final = frozenset(
         "mathbf",
         "boldsymbol",
         "bm",
+        "pmb",
         "operatorname",
         "boxed",
         "fbox",
@@ -235,32 +236,29 @@ UPRIGHT: Final = frozenset(
 ACCENTS: Final = frozenset(
     ["overline", "bar", "hat", "vec", "widehat", "tilde", "dot", "ddot", "overrightarrow"]
 )
-IGNORED: Final = frozenset(
+SIZES: Final = frozenset(
     [
-        "left",
-        "right",
-        "big",
-        "Big",
-        "bigg",
-        "Bigg",
-        "bigl",
-        "bigr",
-        "Bigl",
-        "Bigr",
-        "biggl",
-        "biggr",
-        "middle",
-        "displaystyle",
-        "textstyle",
-        "scriptstyle",
-        "limits",
-        "nolimits",
-        "bf",
-        "rm",
-        "it",
+        *("tiny", "scriptsize", "footnotesize", "small", "normalsize"),
+        *("large", "Large", "LARGE", "huge", "Huge"),
+    ]
+)
+IGNORED: Final = SIZES | frozenset(
+    [
+        *("left", "right", "middle"),
+        *("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr"),
+        *("biggl", "biggr", "Biggl", "Biggr", "bigm", "Bigm", "biggm", "Biggm"),
+        *("displaystyle", "textstyle", "scriptstyle", "scriptscriptstyle"),
+        *("limits", "nolimits", "bf", "rm", "it", "bfseries", "boldmath"),
     ]
 )
 BLANKS: Final = frozenset(("quad", "qquad", "enspace", "space"))
+FIGURES: Final = {
+    "angle": "angle",
+    "measuredangle": "angle",
+    "sphericalangle": "angle",
+    "triangle": "triangle",
+}
+"""What is called by the letters of its points."""
 BIG: Final = frozenset(("sum", "prod", "int", "lim"))
 NAMED_SETS: Final = {name: name for name in "RQZNC"} | {
     "emptyset": "empty",
@@ -311,38 +309,6 @@ SIGNS: Final = {
 }
 """LaTeX commands that are a token of their own kind."""
 
-WORDS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "am",
-        "as",
-        "at",
-        "be",
-        "by",
-        "do",
-        "go",
-        "he",
-        "if",
-        "in",
-        "is",
-        "it",
-        "me",
-        "my",
-        "no",
-        "of",
-        "oh",
-        "ok",
-        "on",
-        "so",
-        "to",
-        "up",
-        "us",
-        "we",
-    ]
-)
-"""Short words that are no product of variables."""
-
 
 def _kinds() -> dict[str, tuple[str, str]]:
     kinds: dict[str, tuple[str, str]] = {}
@@ -350,6 +316,7 @@ def _kinds() -> dict[str, tuple[str, str]]:
     kinds |= {name: ("letter", plain) for name, plain in VARIANTS.items()}
     kinds |= {name: ("accent", name) for name in ACCENTS}
     kinds |= {name: ("big", name) for name in BIG}
+    kinds |= {name: ("figure", plain) for name, plain in FIGURES.items()}
     kinds |= {name: ("setop", plain) for name, plain in SET_OPERATORS.items()}
     kinds |= {name: ("relation", plain) for name, plain in RELATIONS.items()}
     kinds |= {name: ("function", plain) for name, plain in FUNCTIONS.items()}
