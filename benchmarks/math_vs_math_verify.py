@@ -23,6 +23,7 @@ from benchmarks._math_corpus import KINDS, Item, chain_of_thought, mixed
 from benchmarks._math_service import http, scaling
 from rewarden.contracts import Outcome
 from services.math.judge import Judge
+from services.math.workers.nursery import COLLECT_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +98,7 @@ def run(grade: Callable[[Item], Grade], items: list[Item]) -> Run:
     """Grade every item, and take the CPU time of each."""
     gc.collect()
     gc.freeze()  # nobody pays for walking what the other one left in memory
+    gc.set_threshold(COLLECT_AFTER)  # as in the workers of the service; for both sides
     grades, seconds = [], []
     for item in items:
         began = time.process_time()

@@ -1,8 +1,9 @@
 """The expression tree: what an answer says, free of how it was written.
 
-The parser builds it, every comparer reads it. Nodes are immutable and hashable, and equal where
-they are the same tree; whether two different trees have the same value is the comparers' business.
-Nothing here computes: `2 + 2` is a `Sum` of two numbers.
+The parser builds it, every comparer reads it. Nodes are hashable, and equal where they are the same
+tree; whether two different trees have the same value is the comparers' business. Nothing here
+computes: `2 + 2` is a `Sum` of two numbers. Nothing changes a node: the type checker sees to it
+(`Final`), because frozen dataclasses take more than twice as long to make.
 
 Values (`Value`): `Number`, `Symbol`, `Constant`, `Sum`, `Product`, `Power`, `Call`. A difference is
 a sum with a product by -1, a quotient a product with a power of -1, a square root a power of 1/2.
@@ -19,52 +20,52 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Number:
     """An exact rational number."""
 
-    value: int | Fraction
-    places: int | None = None
+    value: Final[int | Fraction]
+    places: Final[int | None] = None
     """Digits after the point where it is written as a decimal; None where it is exact."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Symbol:
     r"""A variable or unknown: `x`, `alpha` for `\alpha`, `x_1`."""
 
-    name: str
+    name: Final[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Constant:
     """A number with a name of its own: `pi`, `e`, `i` or `infinity`."""
 
-    name: str
+    name: Final[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Sum:
     """The sum of at least two terms."""
 
-    terms: tuple[Value, ...]
+    terms: Final[tuple[Value, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Product:
     """The product of at least two factors."""
 
-    factors: tuple[Value, ...]
+    factors: Final[tuple[Value, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Power:
     """`base ** exponent`; where the exponent is 1/n with an odd n, the real root is meant."""
 
-    base: Value
-    exponent: Value
+    base: Final[Value]
+    exponent: Final[Value]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Call:
     """A function of values.
 
@@ -77,22 +78,22 @@ class Call:
     symbol, point); derivative (body, symbol). Any other name is a function nobody knows, `f`.
     """
 
-    name: str
-    arguments: tuple[Value, ...]
+    name: Final[str]
+    arguments: Final[tuple[Value, ...]]
 
 
 Value = Number | Symbol | Constant | Sum | Product | Power | Call
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Quantity:
     """A value with a unit as it was written; `services.math.language.units` knows what it is worth."""
 
-    value: Value
-    unit: str
+    value: Final[Value]
+    unit: Final[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Sequence:
     r"""Items with commas between, and the brackets around them.
 
@@ -100,12 +101,12 @@ class Sequence:
     `(1, 2)` a point or an interval, `[2, 5)` an interval, `\{1, 2\}` a set.
     """
 
-    items: tuple[Tree, ...]
-    left: str = ""
-    right: str = ""
+    items: Final[tuple[Tree, ...]]
+    left: Final[str] = ""
+    right: Final[str] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Relation:
     """A chain `a < b <= c`: one operator less than there are operands.
 
@@ -113,63 +114,63 @@ class Relation:
     has its modulus as a third operand after the operator `mod`.
     """
 
-    operands: tuple[Tree, ...]
-    operators: tuple[str, ...]
+    operands: Final[tuple[Tree, ...]]
+    operators: Final[tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Either:
     """Alternatives: `x = 5 or x = 7`."""
 
-    parts: tuple[Tree, ...]
+    parts: Final[tuple[Tree, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Combination:
     """Sets joined by `union`, `intersection` or `difference`, from left to right."""
 
-    operator: str
-    parts: tuple[Tree, ...]
+    operator: Final[str]
+    parts: Final[tuple[Tree, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Builder:
     r"""A set given by conditions: `\{x \mid x > 3\}` is the head `x` and one condition."""
 
-    head: Tree
-    conditions: tuple[Tree, ...]
+    head: Final[Tree]
+    conditions: Final[tuple[Tree, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NamedSet:
     r"""`R`, `Q`, `Z`, `N`, `C` for `\mathbb{R}` and so on, or `empty`."""
 
-    name: str
+    name: Final[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Matrix:
     """Rows of equal length."""
 
-    rows: tuple[tuple[Tree, ...], ...]
+    rows: Final[tuple[tuple[Tree, ...], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Ratio:
     """`3:2`, or more than two parts."""
 
-    parts: tuple[Value, ...]
+    parts: Final[tuple[Value, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Based:
     """Digits (with at most one point) in a stated base from 2 to 36: `52_8`."""
 
-    digits: str
-    base: int
+    digits: Final[str]
+    base: Final[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Moment:
     """A date or a time of day, its parts from the largest to the smallest.
 
@@ -177,15 +178,15 @@ class Moment:
     "am", "pm" or None).
     """
 
-    kind: str
-    parts: tuple[int | str | None, ...]
+    kind: Final[str]
+    parts: Final[tuple[int | str | None, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Text:
     """Words that mean no value, in one normal spelling: lower case, single blanks."""
 
-    words: str
+    words: Final[str]
 
 
 Tree = (

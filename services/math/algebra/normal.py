@@ -55,6 +55,8 @@ from services.math.algebra.reader import Reader
 from services.math.tree import Number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from services.math.tree import Value
 
 __all__ = [
@@ -74,14 +76,14 @@ Base = Literal[10, "e"] | None
 _TERMS: Final = frozenset(ONE.items())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Form:
-    """A normal form; hashable, and equal only where the values are."""
+    """A normal form; hashable, never changed, and equal only where the values are."""
 
-    top: frozenset[tuple[Monomial, Rational]]
-    bottom: frozenset[tuple[Monomial, Rational]] = _TERMS
-    positive: bool = False
-    atoms: dict[str, Atom] = field(default_factory=dict, compare=False, repr=False)
+    top: Final[frozenset[tuple[Monomial, Rational]]]
+    bottom: Final[frozenset[tuple[Monomial, Rational]]] = _TERMS
+    positive: Final[bool] = False
+    atoms: Final[dict[str, Atom]] = field(default_factory=dict, compare=False, repr=False)
 
 
 def form(value: Value, *, positive: bool = False, log_base: Base = None) -> Form:
@@ -123,6 +125,12 @@ def same(left: Form, right: Form) -> bool | None:
         return True
     if left.positive is not right.positive:
         return None
+    if _is_in_symbols(left.top, right.top) and left.bottom == right.bottom == _TERMS:
+        return False
+    return _same_by_difference(left, right)
+
+
+def _same_by_difference(left: Form, right: Form) -> bool | None:
     ring = _shared_ring(left, right)
     try:
         difference = add(
@@ -138,6 +146,16 @@ def same(left: Form, right: Form) -> bool | None:
     if left.positive and not all(each.complete for each in ring.atoms.values()):
         return None
     return False if _independent(ring, difference) else None
+
+
+def _is_in_symbols(*tops: Iterable[tuple[Monomial, Rational]]) -> bool:
+    """Whether all are polynomials in symbols alone: unlike ones differ, and need no ring for that."""
+    for top in tops:
+        for monomial, _ in top:
+            for generator, _ in monomial:
+                if generator[0] != "$":
+                    return False
+    return True
 
 
 def _shared_ring(left: Form, right: Form) -> Ring:
@@ -175,14 +193,24 @@ def proportional(left: Form, right: Form) -> Fraction | Form | None:
     For equations, written as a form that is zero: what stands under a fraction bar does not matter,
     nor do factors that are never zero. k is a fraction wherever it is rational.
     """
-    ring = _shared_ring(left, right)
     first, second = _zeros(dict(left.top)), _zeros(dict(right.top))
     if not first or not second:
         return Fraction(1) if not first and not second else None
+    if _is_in_symbols(first.items(), second.items()):
+        return _rational_factor(first, second)
     try:
-        return _factor(ring, first, second)
+        return _factor(_shared_ring(left, right), first, second)
     except TooLargeError:
         return None
+
+
+def _rational_factor(first: Polynomial, second: Polynomial) -> Fraction | None:
+    head = max(first)
+    if len(first) != len(second) or head not in second:
+        return None
+    factor = Fraction(first[head]) / second[head]
+    is_constant = all(second.get(each, 0) * factor == value for each, value in first.items())
+    return factor if is_constant else None
 
 
 def _zeros(top: Polynomial) -> Polynomial:

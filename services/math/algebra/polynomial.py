@@ -26,7 +26,7 @@ import hashlib
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 Rational = int | Fraction
 Monomial = tuple[tuple[str, Rational], ...]
@@ -53,8 +53,7 @@ class UndefinedError(ValueError):
     """There is no such value: a division by zero, or infinity in arithmetic."""
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """What is known of a generator."""
 
     complete: bool = True
@@ -62,7 +61,7 @@ class Atom:
     positive: bool = False
     real: bool = True
     symbols: frozenset[str] = frozenset()
-    inside: Polynomial = field(default_factory=dict)
+    inside: Polynomial = ZERO
     """The polynomial under a root or a logarithm; the monomial that e is raised to."""
 
 

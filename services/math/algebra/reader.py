@@ -11,6 +11,7 @@ from services.math.algebra.polynomial import (
     IMAGINARY,
     ONE,
     Polynomial,
+    Rational,
     Ring,
     UndefinedError,
     checked,
@@ -99,6 +100,8 @@ class Reader:
     def _power(self, value: Power) -> Quotient:
         if value.exponent == MINUS_ONE and type(value.base) is Number and value.base.value:
             return number(plain(1 / Fraction(value.base.value)))
+        if type(value.exponent) is Number and type(value.base) is Symbol:
+            return self._power_of_symbol(value.base, plain(value.exponent.value))
         exponent = self.read(value.exponent)
         if value.base == Constant("e"):
             return exponential(self.ring, exponent)
@@ -110,6 +113,13 @@ class Reader:
             # Zero or not defined, as the exponent is positive or not.
             return opaque(self.ring, "0^", [exponent])
         return exponential(self.ring, product(self.ring, exponent, logarithm(self.ring, base)))
+
+    def _power_of_symbol(self, value: Symbol, exponent: Rational) -> Quotient:
+        base = self._symbol(value)
+        if type(exponent) is not int or exponent < 1 or value.name in self.indices:
+            return raised(self.ring, base, exponent)
+        (((generator, _),),) = base.top
+        return Quotient({((generator, exponent),): 1})
 
     def _call(self, value: Call) -> Quotient:
         bind = _BINDERS.get((value.name, len(value.arguments)))

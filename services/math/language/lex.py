@@ -11,6 +11,7 @@ or are a known word or unit; else they are a product (`xy`, `abc`).
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from services.math.language.english import (
@@ -47,7 +48,8 @@ MAX_TOKENS: Final = 4_000
 _MAX_NESTING: Final = 8
 
 _TOKEN = re.compile(
-    r"""(?P<number>\d+(?:\.\d+|\.(?![.\d]))?(?:[eE][+-]?\d{1,9}(?![\w.]))?|\.\d+)
+    r"""(?P<plain>[-+/^{}]|\*(?!\*)|[A-Za-z](?![A-Za-z\u00c0-\u024f]))
+    |(?P<number>\d+(?:\.\d+|\.(?![.\d]))?(?:[eE][+-]?\d{1,9}(?![\w.]))?|\.\d+)
     |(?P<letters>[A-Za-z\u00c0-\u024f]+|[^\W\d_A-Za-z\u00c0-\u024f]+)
     |\\(?P<command>[A-Za-z]+)
     |(?P<dots>\.(?:\ ?\.){2,}|…)
@@ -82,7 +84,6 @@ _ESCAPED: Final = {
     "&": "&",
     "_": "_",
 }
-_OPERATORS: Final = frozenset("+-*/^{}")
 _CURRENCIES: Final = frozenset("$€£¥₩₹")
 
 
@@ -94,6 +95,14 @@ class Token(NamedTuple):
     text: str
     blank: bool = False
     """Whether blanks stand before it."""
+
+
+_PLAIN: Final = {
+    (sign, blank): Token("letter" if sign.isalpha() else sign, sign, blank)
+    for sign in f"+-*/^{{}}{ascii_letters}"
+    for blank in (False, True)
+}
+"""The tokens of the most frequent signs, made once."""
 
 
 class LexError(ValueError):
@@ -130,13 +139,16 @@ class _Lexer:
                 raise LexError(text[self.place])
             self.place = match.end()
             kind = match.lastgroup
-            if kind is None or kind == "blank":
+            if kind == "plain":
+                self.tokens.append(_PLAIN[match.group(), self.blank])
+                self.blank = False
+            elif kind is None or kind == "blank":
                 self.blank = True
-                continue
-            _READERS[kind](self, match[kind])
-            if len(self.tokens) > MAX_TOKENS:
-                msg = f"more than {MAX_TOKENS:,} tokens"
-                raise LexError(msg)
+            else:
+                _READERS[kind](self, match[kind])
+        if len(self.tokens) > MAX_TOKENS:
+            msg = f"more than {MAX_TOKENS:,} tokens"
+            raise LexError(msg)
         return _with_stacked_units(self.tokens) if self.units else self.tokens
 
     def _add(self, kind: str, text: str) -> None:
@@ -163,9 +175,6 @@ class _Lexer:
             self._add("relation", _JOINED[text])
 
     def _sign(self, sign: str) -> None:
-        if sign in _OPERATORS:
-            self._add(sign, sign)
-            return
         if sign in "([":
             self.depth += 1
         elif sign in ")]":

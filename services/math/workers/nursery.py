@@ -49,6 +49,10 @@ class Plan(NamedTuple):
     """The pid of the service."""
 
 
+COLLECT_AFTER: Final = 20_000
+"""Objects made between two looks for cycles; checks make many objects and hardly a cycle."""
+
+
 class Order(NamedTuple):
     """What the parent sends for one worker."""
 
@@ -68,6 +72,7 @@ def main(arguments: Sequence[str]) -> None:
     with socket.socket(fileno=fd) as parent:
         gc.collect()
         gc.freeze()  # so that a collection in a worker does not copy the pages they all share
+        gc.set_threshold(COLLECT_AFTER)
         parent.send(READY)
         order = _tend(parent, plan)
     if order is not None:
