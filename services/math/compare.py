@@ -24,7 +24,7 @@ from services.math.language.choices import read_choices, same_choice
 from services.math.language.moments import same_moment
 from services.math.language.reading import letter_may_be, may_be_same
 from services.math.parse import Answer, Problem, parse
-from services.math.renaming import is_renamed
+from services.math.renaming import is_renamed, is_same_family
 from services.math.structure import Matcher
 from services.math.tree import (
     Number as NumberNode,
@@ -256,6 +256,8 @@ def _compare_trees(gold: Answer, answer: Answer, spec: MathSpec) -> Decision:
         return _unread(gold, answer, answer.problem)
     try:
         found = _matched(gold, answer, spec)
+        if found.same is not True and is_same_family(gold, answer, spec):
+            found = Finding(True, "structural")
         if found.same is False:
             return _no_unless_read_otherwise(gold, answer, spec, found)
     except OutOfBoundsError:

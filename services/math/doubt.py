@@ -28,7 +28,9 @@ _SAID_BY_OTHERS = re.compile(
     r"\b(?:(?:many|some|most|people|students?|one|you|someone|somebody|friend|model|solvers?|others?"
     r"|teacher|book)\b[^.:;]{0,30}\b(?:says?|said|thinks?|thought|claims?|claimed|answers|answered"
     r"|believes?|guess(?:es|ed)?|(?:would|might|may|could)\s+(?:say|think|answer|guess|claim|get))"
-    r"|(?:student|friend|model|teacher)\s+(?:got|gets|wrote|writes))\b[^.,:;]{0,30}\Z",
+    r"|(?:student|friend|model|teacher)\s+(?:got|gets|wrote|writes))\b[^.,:;]{0,30}\Z"
+    r"|\b(?:official|reference|published|textbook|book|ground[- ]truth)(?:'s)?\s+(?:final\s+)?"
+    r"(?:answer|solution)\b[^.,:;]{0,30}\Z",
     re.IGNORECASE,
 )
 _ABOUT_AN_ANSWER = re.compile(
@@ -50,6 +52,7 @@ _CUES: Final = frozenset(
         *("incorrect", "wrong", "false", "invalid", "rejected"),
         *("say", "says", "said", "thinks", "thought", "claims", "claimed", "answers", "answered"),
         *("believe", "believes", "guess", "guesses", "guessed", "would", "might", "may", "could"),
+        *("official", "reference", "published", "textbook", "book", "truth"),
         *("got", "gets", "wrote", "writes", "suppose", "assume", "assuming", "imagine", "unless"),
         *("whether", "maybe", "perhaps", "probably", "unsure", "if"),
         *("put", "write", "give", "place", "enclose", "box", "format"),
@@ -90,6 +93,10 @@ _OTHERWISE = re.compile(
 _EITHER = re.compile(
     r"(?<!\S)\$?([^\s,;$]{1,40}?)\$?\s+or\s+(?:\S{1,3}\s?=\s?)?[\s$(\\]{0,4}\Z", re.IGNORECASE
 )
+_NAMED_LATER = re.compile(
+    r"([^\s,;$]{1,40})[\s$),]{1,4}(?:which |that |this )?is (?:the|my|our) (?:final |correct )?answer\b",
+    re.IGNORECASE,
+)
 _VALUE = re.compile(r"\d|\\[A-Za-z]")
 
 
@@ -118,11 +125,15 @@ def is_taken_back(text: str, start: int, end: int) -> bool:
 
 
 def alternatives(text: str, start: int, answer: tuple[int, int], end: int) -> tuple[str, ...]:
-    """Return the values that "or" joins to the answer: the 6 of `6 or 5`, `5, otherwise 6`."""
+    """Return the values that may be meant as well: the 6 of `6 or 5`, `5 … so 6 is the answer`."""
     near = max(start, answer[0] - 60)
     before = _EITHER.search(text, near, answer[0]) if " or" in text[near : answer[0]] else None
     after = _OTHERWISE.match(text, answer[1], end)
-    found = [match[1].rstrip(".") for match in (before, after) if match]
+    near = min(end, answer[1] + NEAR_CHARS)
+    named = (
+        _NAMED_LATER.search(text, answer[1], near) if "answer" in text[answer[1] : near] else None
+    )
+    found = [match[1].rstrip(".") for match in (before, after, named) if match]
     return tuple(value for value in found if _VALUE.search(value) and "boxed" not in value)
 
 

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from services.math import doubt, tail
 from services.math.boxes import closed_boxes, content, side_by_side
+from services.math.cues import CHEER, CONCLUSION, COPULA, CUES, STATEMENT
 from services.math.said import (
     COMMENT_OPENING,
     THOUGHT_OPENINGS,
+    before_special_tokens,
     last_answer_block,
     said,
     without_comments,
@@ -35,29 +37,7 @@ if TYPE_CHECKING:
 
     from services.math.spec import Strategy
 
-_CUES = (
-    "nswer",
-    "NSWER",
-    "答案",
-    "答え",
-    "답",
-    "选",
-    "ption",
-    "твет",
-    "espuesta",
-    "éponse",
-    "ntwort",
-    "esposta",
-)
 _CUE_TRIES: Final = 8
-_STATEMENT = re.compile(
-    r"(?:nswer|答案|答え|답|ption|твет|espuesta|éponse|ntwort|esposta)[*_]{0,3}\s{0,9}"
-    r"(?:(?:is|es|est|ist|lautet)\b\s{0,9}:?|are\b|[:=\uff1a]|(?:是|为|は|은|는|é)\s?[:\uff1a]?)"
-    r"[*_`\s]{0,20}|选\s?[:\uff1a]?\s?(?=[(\uff08]?[A-H])",
-    re.IGNORECASE,
-)
-_COPULA = re.compile(r"(?:입니다|이다|です|だ)\s*\Z")
-"""What stands behind the answer in languages that put the verb last."""
 _SENTENCE_END = re.compile(r"\n|。|[.?](?!\s{0,3}\.)(?=\s|\Z)|</?answer", re.IGNORECASE)
 _CLOSING: Final = " .$\n\\)]*`"
 _BARE = re.compile(r"[$\s]*-?\d[\d.,]*[$\s]*")
@@ -87,6 +67,7 @@ def extract(text: str, strategy: Literal["auto"] | Strategy = "auto") -> Found |
         return find(text, 0, len(text))
     text = without_comments(text)
     start, end = said(text)
+    end = before_special_tokens(text, start, end)
     found = find(text, start, end)
     if start and find in (_any, _boxed):
         found = _with_thought(text, start, found)
@@ -203,7 +184,7 @@ def _answer_tag(text: str, start: int, end: int) -> Found | None:
 
 
 def _final_answer(text: str, start: int, end: int) -> Found | None:
-    matches = [match for cue in _CUES if (match := _last_statement(text, cue, start, end))]
+    matches = [match for cue in CUES if (match := _last_statement(text, cue, start, end))]
     if not matches:
         return None
     match = max(matches, key=lambda found: found.end())
@@ -212,8 +193,10 @@ def _final_answer(text: str, start: int, end: int) -> Found | None:
     if stop and stop.group() == "?":
         return None
     ending = stop.start() if stop else end
-    if (copula := _COPULA.search(text, max(begin, ending - 4), ending)) is not None:
+    if (copula := COPULA.search(text, max(begin, ending - 4), ending)) is not None:
         ending = copula.start()
+    if (cheer := CHEER.search(text, max(begin, ending - 8), ending)) is not None:
+        ending = cheer.start()
     found = _trimmed("final_answer", text, begin, tail.before_remark(text, begin, ending))
     if found and text[found.end - 1] == "!" and text[found.end - 2].isalnum():
         found = found._replace(doubts=(text[found.start : found.end].rstrip("!"),))  # good news?
@@ -230,9 +213,16 @@ def _last_statement(text: str, cue: str, start: int, end: int) -> re.Match[str] 
         place = text.rfind(cue, start, place)
         if place < 0:
             break
-        if match := _STATEMENT.match(text, place, end):
+        if match := STATEMENT.match(text, place, end):
             return match
     return None
+
+
+def _concluded(text: str, start: int, end: int) -> Found | None:
+    """Return the only number of the sentence that a Chinese solution ends with: `答: 有7个苹果。`."""
+    begin, stop = tail.last_line(text, start, end)
+    match = CONCLUSION.fullmatch(text, max(text.rfind("答", begin, stop), begin), stop)
+    return Found("final_answer", *match.span(1)) if match else None
 
 
 def _hashes(text: str, start: int, end: int) -> Found | None:
@@ -294,5 +284,5 @@ _FINDERS: Final[dict[Strategy, Callable[[str, int, int], Found | None]]] = {
     "number": _number,
     "whole": _whole,
 }
-_EXPLICIT: Final = (_answer_tag, _final_answer, _hashes)
+_EXPLICIT: Final = (_answer_tag, _final_answer, _concluded, _hashes)
 _IMPLICIT: Final = (_bold, _latex, _number)

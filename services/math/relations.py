@@ -160,7 +160,30 @@ def _only_right_side(matcher: Matcher, gold: Tree, answer: Tree) -> Finding:
     may_be = isinstance(answer, Relation) and not _has_numbers(answer.operands[0])
     if may_be and isinstance(answer, Relation) and matcher.match(gold, answer.operands[-1]).same:
         return UNKNOWN
+    if _is_solved_by_all(matcher, answer, gold):
+        return UNKNOWN
     return Finding(False, "structural", "the answer is an equation")
+
+
+def _is_solved_by_all(matcher: Matcher, equation: Tree, gold: Tree) -> bool:
+    """Whether every one of several values solves it: `|k| = 2` may be meant for 2 and -2."""
+    whole = difference(equation)
+    unknowns = {node for node in walk(whole) if isinstance(node, Symbol)} if whole else set()
+    if whole is None or len(unknowns) != 1 or not isinstance(gold, Sequence) or gold.left == "(":
+        return False
+    name = unknowns.pop()
+    values = [value for item in gold.items if (value := _known_value(item, name))]
+    if not len(values) == len(gold.items) > 1:
+        return False
+    at = (substituted(whole, {name: value}) for value in values)
+    return all(same_value(each, Number(0), matcher.spec).same for each in at)
+
+
+def _known_value(item: Tree, name: Symbol) -> Value | None:
+    """Return 2 for `2` and for `k = 2`."""
+    if isinstance(item, Relation) and item.operators == ("=",) and item.operands[0] == name:
+        item = item.operands[1]
+    return item if isinstance(item, VALUES) and is_constant(item) else None
 
 
 def _has_numbers(tree: Tree) -> bool:

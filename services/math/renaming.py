@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
+from services.math.algebra import normal
 from services.math.structure import Matcher
 from services.math.tree import (
     VALUES,
+    Combination,
+    Either,
+    NamedSet,
     Number,
     Relation,
     Sequence,
@@ -19,6 +24,7 @@ from services.math.tree import (
     substituted,
     walk,
 )
+from services.math.values import form_of
 
 if TYPE_CHECKING:
     from services.math.parse import Answer
@@ -34,6 +40,7 @@ _MAY_CHOOSE: Final = re.compile(r"[CcKknml]")
 _MAX_RENAMED: Final = 3
 _WHOLE: Final = frozenset(("k", "n", "m"))
 """Names of any whole number, where the answer says that they are."""
+_SHIFTS: Final = (1, -1, 2, -2)
 _SAYS_WHOLE: Final = re.compile(r"\\in\s*(?:\\mathbb|\\mathbf)?\s*\{?\s*Z|integer|整数|\u2124")
 
 
@@ -43,6 +50,53 @@ def _value_of(tree: Tree | None) -> Tree | None:
         tree = tree.items[0]
     is_named = isinstance(tree, Relation) and tree.operators == ("=",)
     return tree.operands[1] if is_named and isinstance(tree, Relation) else tree
+
+
+def is_same_family(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
+    r"""Whether both say the same for all whole numbers: `4k + 1, k \in Z` and `4n - 3, n \in Z`.
+
+    Each names its own whole number, so that neither the name nor where it begins says anything.
+    """
+    wanted, given = _family(gold.tree), _family(answer.tree)
+    if wanted is None or given is None:
+        return False
+    (head, index), (other, name) = wanted, given
+    steps = (Sum((index, Number(shift))) for shift in _SHIFTS)
+    by: list[Value] = [index, negative(index)]
+    for step in steps:
+        by += [step, negative(step)]
+    return any(Matcher(spec).match(head, _replaced(other, {name: each})).same for each in by)
+
+
+def _family(tree: Tree | None) -> tuple[Tree, Symbol] | None:
+    r"""Return the statement of `x = k pi, k \in Z`, and the k."""
+    if not isinstance(tree, Sequence) or tree.left:
+        return None
+    indices = [name for item in tree.items if (name := _whole_number(item))]
+    items = tuple(item for item in tree.items if _whole_number(item) is None)
+    if len(indices) != 1 or not items:
+        return None
+    return (items[0] if len(items) == 1 else replace(tree, items=items)), indices[0]
+
+
+def _whole_number(tree: Tree) -> Symbol | None:
+    if not isinstance(tree, Relation) or tree.operators != ("in",):
+        return None
+    name, values = tree.operands
+    return name if values == NamedSet("Z") and isinstance(name, Symbol) else None
+
+
+def _replaced(tree: Tree, by: dict[Value, Value]) -> Tree:
+    """Replace symbols in values, lists, relations and sets joined together."""
+    if isinstance(tree, VALUES):
+        return substituted(tree, by)
+    if isinstance(tree, Sequence):
+        return replace(tree, items=tuple(_replaced(item, by) for item in tree.items))
+    if isinstance(tree, Relation):
+        return replace(tree, operands=tuple(_replaced(each, by) for each in tree.operands))
+    if isinstance(tree, Either | Combination):
+        return replace(tree, parts=tuple(_replaced(part, by) for part in tree.parts))
+    return tree
 
 
 def is_renamed(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
@@ -58,9 +112,29 @@ def is_renamed(gold: Answer, answer: Answer, spec: MathSpec) -> bool:
     is_whole = _SAYS_WHOLE.search(gold.raw) or _SAYS_WHOLE.search(answer.raw)
     whole = {symbol for symbol in common if is_whole and symbol.name in _WHOLE}
     constants = [symbol for symbol in common if _CONSTANT.fullmatch(symbol.name)]
-    if _is_exchanged(*values, whole, constants, spec):
+    if _is_exchanged(*values, whole, constants, spec) or _is_absorbed(*values, constants):
         return True
     return _has_other_names(*values, free, spec)
+
+
+def _is_absorbed(gold: Value, answer: Value, constants: list[Symbol]) -> bool:
+    """Whether the difference may be a part of the constant: `(x^3 + 1)/3 + C` and `x^3/3 + C`."""
+    if len(constants) != 1 or not _is_added(constants[0], gold, answer):
+        return False
+    try:
+        difference = form_of(Sum((gold, negative(answer))))
+    except normal.TooLargeError:
+        return False
+    return normal.is_free_of_symbols(difference)
+
+
+def _is_added(constant: Symbol, *values: Value) -> bool:
+    """Whether the constant is a term of each value, which has other symbols as well."""
+    for value in values:
+        others = {node for node in walk(value) if isinstance(node, Symbol)} - {constant}
+        if not isinstance(value, Sum) or constant not in value.terms or not others:
+            return False
+    return True
 
 
 def _has_other_names(gold: Value, answer: Value, free: list[set[Symbol]], spec: MathSpec) -> bool:

@@ -18,9 +18,20 @@ _THINK_TAG = re.compile(
     r"|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|(final))<\|message\|>",
     re.IGNORECASE,
 )
+_TOKENS_CHARS: Final = 200
 THOUGHT_OPENINGS: Final = ("<", "\u25c1", "[THINK", "[think", "[Think")
 """What any tag that is looked for here begins with."""
 _ANSWER_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+
+_SPECIAL_TOKENS = re.compile(
+    r"(?:\s*(?:<\|[\w ]{1,30}\|>|<\uff5c[\w \u2581]{1,30}\uff5c>|</?s>|<(?:eos|end_of_turn|pad)>))+\s*\Z"
+)
+
+
+def before_special_tokens(text: str, start: int, end: int) -> int:
+    """Return where the text ends that is followed by nothing but a tokenizer's own marks."""
+    match = _SPECIAL_TOKENS.search(text, max(start, end - _TOKENS_CHARS), end)
+    return match.start() if match else end
 
 
 def without_comments(text: str) -> str:

@@ -57,15 +57,14 @@ _SETS_IN_WORDS: Final = {
     "none": "empty",
     "无解": "empty",
 }
+_ENDLESS: Final = frozenset(("infinite", "infinitely many", "infinity", "无数", "无数个", "无穷多"))
 _SAME_WORDS: Final = (
     frozenset(("yes", "true", "correct", "t", "y", "是", "对", "正确")),
     frozenset(("no", "false", "incorrect", "f", "n", "否", "错", "错误", "不是")),
-    frozenset(
-        ("dne", "does not exist", "the limit does not exist", "undefined", "no limit", "不存在")
-    ),
-    frozenset(("infinite", "infinitely many", "infinity", "无数", "无穷多")),
-    frozenset(("diverges", "divergent", "the series diverges", "the series is divergent", "发散")),
-    frozenset(("converges", "convergent", "the series converges", "收敛")),
+    frozenset(("dne", "does not exist", "limit does not exist", "undefined", "no limit", "不存在")),
+    _ENDLESS,
+    frozenset(("diverges", "divergent", "series diverges", "series is divergent", "发散")),
+    frozenset(("converges", "convergent", "series converges", "series is convergent", "收敛")),
     frozenset(("impossible", "not possible", "it is impossible", "不可能")),
     frozenset(("odd", "odd function", "奇函数", "奇数")),
     frozenset(("even", "even function", "偶函数", "偶数")),
@@ -201,11 +200,27 @@ def _same_text(matcher: Matcher, gold: Tree, answer: Tree) -> Finding | None:
     wanted, given = texts
     if wanted is None or given is None:
         other = answer if given is None else gold
-        return UNKNOWN if isinstance(other, NamedSet) else Finding(False, "structural")
+        is_open = isinstance(other, NamedSet) or (
+            other == Constant("infinity") and (wanted or given) in _ENDLESS
+        )
+        return UNKNOWN if is_open else _NO
     if wanted == given:
         return Finding(True, "normalised")
-    is_open = any({wanted, given} <= words for words in _SAME_WORDS) or _contains(wanted, given)
-    return UNKNOWN if is_open else Finding(False, "normalised")
+    return UNKNOWN if _may_mean_the_same(wanted, given) else Finding(False, "normalised")
+
+
+def _may_mean_the_same(wanted: str, given: str) -> bool:
+    """Whether the words may be synonyms, a translation, or say more of the same."""
+    if wanted.isascii() != given.isascii():
+        return True
+    return any({wanted, given} <= words for words in _SAME_WORDS) or _contains(wanted, given)
+
+
+def _same_named_set(_: Matcher, gold: Tree, answer: Tree) -> Finding | None:
+    r"""Take a plain R for a gold `\mathbb{R}`: an answer without blackboard letters to write it."""
+    if isinstance(gold, NamedSet) and isinstance(answer, Symbol):
+        return Finding(gold.name == answer.name, "structural")
+    return None
 
 
 def _contains(first: str, second: str) -> bool:
@@ -218,6 +233,7 @@ def _contains(first: str, second: str) -> bool:
 
 _COMPARERS: Final[tuple[Callable[[Matcher, Tree, Tree], Finding | None], ...]] = (
     relations.same_relation,
+    _same_named_set,
     sets.same_set,
     _same_components,
     _same_matrix,

@@ -13,7 +13,7 @@ _NEAR_CHARS: Final = 60
 _FUNCTIONS = r"(?:sqrt|[dt]?frac|binom|ln|log|sin|cos|tan)"
 _OPERATORS = r"(?:cdot|times|div|pm|mp|l[et]q?|leqslant|g[et]q?|geqslant|neq?)"
 _BEFORE = re.compile(
-    r"(?<![-=<>])(?<![A-Za-z]{2})[-+\u2212\u00b1\u2213]\$?\Z"
+    r"(?<![-<>])(?<![A-Za-z]{2})[-+\u2212\u00b1\u2213]\$?\Z"
     r"|(?<![-=])[<>\u2264\u2265\u2260\u00d7\u00b7\u00f7/\u221a\u00b1]\s{0,2}\$?\Z"
     rf"|\\(?:{_OPERATORS}|{_FUNCTIONS})\s{{0,2}}(?:\[[^\]]{{0,9}}\])?\{{?\s?\Z"
     r"|\\[dt]?frac\s?\{[^{}]{0,30}\}\s?\{\s?\Z"
@@ -29,12 +29,13 @@ _HARMLESS: Final = frozenset((*":=.,;*\n\u2248", ""))
 _COMPARING: Final = frozenset(("of", "twice", "double", "than", "least", "most", "is"))
 _CLOSED = re.compile(r"\s?(?:\\right)?[)\]]")
 _AFTER = re.compile(
-    r"\s?[\^_](?!\s?\{?\s?\\circ)"
+    r"\s?[\^_](?!\s?\{?\s?\\circ)|\s?(?:\^\s?\{?\s?\\circ\s?\}?|°)\s?\d"
+    r"|\s?!\s?(?:\$|\\[)\]])"
     r"|[-+*/\u2212\u00d7\u00b7\u00f7\u00b1]\s?(?:\d|\\[a-z]|\()"
     r"|\s[-+*/\u2212\u00d7\u00b7\u00f7\u00b1]\s?(?:\d|\\[a-z]|\()[^$\n]{0,40}(?:\$|\\\)|\\\])"
     rf"|\s?\\(?:pi|{_OPERATORS}|{_FUNCTIONS})(?![A-Za-z])"
-    r"|\d|[abknpqrxyz](?![A-Za-z])"
-    r"|\$?\s{1,2}(?:hundred|thousand|million|billion|trillion|dozen|(?:more|less|fewer) than"
+    r"|\d|[abiknpqrxyz](?![A-Za-z])"
+    r"|\$?(?:\s{1,2}|\s?\\(?:text|mathrm)\s?\{\s?)(?:hundred|thousand|million|billion|trillion|dozen|(?:more|less|fewer) than"
     r"|times\s{1,2}(?:\d|\\|\$|as|the|more|larger))\b"
 )
 

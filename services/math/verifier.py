@@ -29,7 +29,7 @@ class MathVerifier:
     """Checks a final answer against the gold one. `start` takes processes, `close` ends them."""
 
     name: ClassVar[str] = "math"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     spec_model: ClassVar[type[BaseModel]] = MathSpec
     chunk_size: ClassVar[int] = 64
 

@@ -65,6 +65,7 @@ __all__ = [
     "UndefinedError",
     "compare",
     "form",
+    "is_free_of_symbols",
     "proportional",
     "rational",
     "same",
@@ -185,6 +186,12 @@ def rational(value: Form) -> Fraction | None:
     for monomial, factor in value.top:
         return None if monomial else Fraction(factor)
     return Fraction(0)
+
+
+def is_free_of_symbols(value: Form) -> bool:
+    """Whether a form is a constant, at any depth."""
+    ring = _shared_ring(value, value)
+    return not (ring.symbols(dict(value.top)) | ring.symbols(dict(value.bottom)))
 
 
 def proportional(left: Form, right: Form) -> Fraction | Form | None:

@@ -263,6 +263,13 @@ class Grammar(Cursor):
             name += "'"
         if self.next.kind in ("(", "^") and (applied := application.applied(self, name)):
             return applied
+        return self._named(name)
+
+    def lone_letter(self) -> Value:
+        """Parse a letter without anything that may belong to it."""
+        return self._named(self.take().text)
+
+    def _named(self, name: str) -> Value:
         if name == "e" or (name == "i" and not self.bound):
             return Constant(name)
         return Symbol(name)
@@ -346,6 +353,8 @@ class Grammar(Cursor):
             return Number(int(first))
         if token.kind == "{":
             return as_value(self.bracketed())
+        if token.kind == "letter" and bare is None and self.after_next().kind == "number":
+            return self.lone_letter()  # `\frac n2`
         return bare() if bare else as_value(self.primary())
 
 

@@ -22,7 +22,7 @@ from services.math.language.english import (
     WORDS_WITH_FUNCTIONS,
 )
 from services.math.language.normalise import plain_unicode
-from services.math.language.spellings import prepared
+from services.math.language.spellings import prepared, unit_text
 from services.math.language.units import unit
 from services.math.language.vocabulary import (
     BLANKS,
@@ -267,7 +267,7 @@ class _Lexer:
         plain = inner.replace("~", " ").strip().replace("$", "")
         if name in UPRIGHT and (not _MATHS.search(plain) or self._is_unit(plain)):
             self.blank = self.blank or inner[:1] in (" ", "~")
-            self._roman(_unit_text(plain) if _MATHS.search(plain) else plain)
+            self._roman(unit_text(plain) if _MATHS.search(plain) else plain)
             self.blank = inner[-1:].isspace()
             return
         inside = _Lexer(inner, grouped=self.grouped, units=self.units, nesting=self.nesting + 1)
@@ -279,7 +279,7 @@ class _Lexer:
             self.tokens += [Token("{", "{"), *tokens, Token("}", "}")]
 
     def _is_unit(self, text: str) -> bool:
-        return self.units and not text[:1].isdigit() and unit(_unit_text(text)) is not None
+        return self.units and not text[:1].isdigit() and unit(unit_text(text)) is not None
 
     def _roman(self, text: str) -> None:
         """Add the words of an upright text; a function's name is a function there as well."""
@@ -391,10 +391,4 @@ def _with_stacked_units(tokens: list[Token]) -> list[Token]:
 _STACKED: Final = ("frac", "{", "word", "}", "{", "word", "}")
 
 
-def _unit_text(text: str) -> str:
-    r"""Return a unit in plain text: `m\,s^{-2}` as `m*s^-2`."""
-    return _THIN.sub("*", text).replace("{", "").replace("}", "").replace(" ", "")
-
-
-_THIN = re.compile(r"\\[,;: ]|~|\\cdot\s*")
 _MATHS = re.compile(r"[\d\\^_{}=<>+*()\[\]|-]|:(?!$)")

@@ -36,6 +36,12 @@ _UNICODE = str.maketrans(
         "≈": r"\approx ",
         "±": r"\pm ",
         "≡": r"\equiv ",
+        "∈": r"\in ",
+        "∉": r"\notin ",
+        "⌊": r"\lfloor ",
+        "⌋": r"\rfloor ",
+        "⌈": r"\lceil ",
+        "⌉": r"\rceil ",
         "∠": r"\angle ",
         "△": r"\triangle ",
         "\u2223": "|",  # divides, which looks like a bar
@@ -59,6 +65,7 @@ _WRAPPER = re.compile(
     r"|\\.|[{}]",
     re.DOTALL,
 )
+_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
 _BOXES = (r"\box", r"\fbox")
 _HAS_WRAPPER = re.compile(r"\\(?:text|math|mbox|operatorname|f?box)")
 _IGNORED = SIZES | {
@@ -152,6 +159,8 @@ def _unwrapped(text: str) -> str:
         dropped = is_wrapper[-1] if opens else mark == "}" and is_wrapper and is_wrapper.pop()
         if not dropped:
             pieces.append("{" if opens else mark)
+        elif opens and _ENDS_IN_COMMAND.search("".join(pieces[-2:])):
+            pieces.append(" ")  # `\\cdot\\text{s}` is no `\\cdots`
     return "".join([*pieces, text[done:]])
 
 

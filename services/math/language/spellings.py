@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.math.language.units import unit
+
 _COLOURS: Final = (
     "red|blue|green|black|orange|purple|magenta|cyan|brown|teal|violet|olive|lime|maroon|navy|pink"
     "|gr[ae]y|yellow|(?:dark|light)(?:red|blue|green|orange)|(?:royal|navy)blue|forestgreen|crimson|indigo"
@@ -24,10 +26,11 @@ _TAG = re.compile(r"\\(?:tag\*?\s*\{[^{}]*\}|notag|nonumber)\s*(?=[\s$.}]*\Z)")
 _SPACE = re.compile(r"\\[hm]space\s*\*?\s*\{\s*[\d.]+\s*(?:mm|cm|pt|em|ex|in|mu|px)\s*\}")
 _DOT = r"\\dot\s*(?:\{(\d)\}|(\d))"
 _DOTTED = re.compile(rf"(?<![\d.])(\d*\.\d*)\s*{_DOT}(?:(\d*){_DOT})?(?!\d|\\dot)")
+_BARE_POINT = re.compile(r"(?<![\d}])\.(?=\\overline\s*\{\d)")
 _ARC = re.compile(r"\\overset\s*(?:\{\s*\\frown\s*\}|\\frown\b)")
 _MEASURE = re.compile(r"(?<![A-Za-z\\])m\s*(?=\\(?:measured)?angle)")
 _RARE = re.compile(
-    r"\\(?:(?:text|math)?color|tag|no(?:tag|number)|[hm]space|dot(?![A-Za-z])|overset|(?:measured)?angle)"
+    r"\\(?:(?:text|math)?color|tag|no(?:tag|number)|[hm]space|dot(?![A-Za-z])|overset|overline|(?:measured)?angle)"
 )
 _CHOSEN = re.compile(
     r"(?:\A|\{\s*\}|(?<=[-+*/=(,]))\s*[_^]\s*(\d{1,4}|[a-z]|\{[^{}]{1,20}\})\s*"
@@ -52,6 +55,22 @@ _OHM = re.compile(
 )
 _MOMENT = re.compile(r"(?<=[\d}])\s+(N|J|W|kg|A|V|C)\s(m|s|h)(?![A-Za-z])")
 """Units of two letters with a blank between them: newton metres, joule seconds."""
+_TEXT_GROUP = r"\\(?:text|mathrm|textrm|rm|mathsf)\s*\{\s*[A-Za-zμΩ/ ]{1,20}\}"
+_POWER = r"\^\s*(?:\{\s*-?\d\s*\}|\d)"
+_UPRIGHT_PIECE = rf"(?:{_TEXT_GROUP}|{_POWER}|\\cdot|\\times|[*·/()]|\s|~|\\[,;: ])"
+_UPRIGHT = re.compile(r"\\(?:text|mathrm|textrm|rm|mathsf)\s*\{")
+_UPRIGHT_UNITS = re.compile(
+    rf"(?<=[\d}}])(?:\s|~|\\[,;: ])*{_TEXT_GROUP}{_UPRIGHT_PIECE}+(?=[\s.$]*\Z)"
+)
+_UPRIGHT_FRACTION = re.compile(
+    rf"\\d?frac\s*\{{((?:{_TEXT_GROUP}|{_POWER})+)\}}\s*\{{((?:{_TEXT_GROUP}|{_POWER}|\\cdot|\s)+)\}}(?=[\s.$]*\Z)"
+)
+_UPRIGHT_GROUP = re.compile(r"\\(?:text|mathrm|textrm|rm|mathsf)\s*\{\s*([A-Za-zμΩ/ ]{1,20}?)\s*\}")
+_THIN_BLANK = re.compile(r"~|\\[,;: ]")
+_CENTRED = re.compile(r"\\cdot(?![A-Za-z])|\\times(?![A-Za-z])|·")
+_BLANK_IN_PRODUCT = re.compile(r"(?<=[A-Za-z\d)]) +(?=[A-Za-z(])")
+_THIN = re.compile(r"\\[,;: ]|~|\\cdot\s*")
+_TIGHT = re.compile(r" ?([*/^()]) ?")
 
 
 def respelled(text: str) -> str:
@@ -63,6 +82,7 @@ def respelled(text: str) -> str:
     text = _SPACE.sub(" ", text)
     text = _ARC.sub(r"\\widehat", text)
     text = _MEASURE.sub("", text)
+    text = _BARE_POINT.sub("0.", text)
     return _DOTTED.sub(_repeating, text)
 
 
@@ -91,9 +111,12 @@ def prepared(text: str, *, units: bool) -> str:
             text = _DEGREES.sub("°", text)
     if "_" in text:
         text = _CHOSEN.sub(_chosen, text)
-    if units and _GREEK_UNIT.search(text):
+    if units and not _is_plain(text) and _GREEK_UNIT.search(text):
         text = _MICRO.sub(r" \\text{μ\1}", text)
         text = _OHM.sub(r" \\text{\1Ω}", text)
+    if units and "\\" in text and _UPRIGHT.search(text):
+        text = _UPRIGHT_FRACTION.sub(r"\1/(\2)", text)
+        text = _UPRIGHT_UNITS.sub(_joined_units, text)
     if units and " " in text:
         text = _MOMENT.sub(r" \\text{\1 \2}", text)
     if " " in text:
@@ -101,6 +124,26 @@ def prepared(text: str, *, units: bool) -> str:
     if "." in text:
         text = _DOTTED_GROUPS.sub(lambda match: match.group().replace(".", ""), text)
     return text
+
+
+def _is_plain(text: str) -> bool:
+    return "\\" not in text and text.isascii()
+
+
+def _joined_units(match: re.Match[str]) -> str:
+    r"""Write `\text{m}\cdot\text{s}^{-1}` as `\text{m*s^-1}`, if that is a unit; else leave it."""
+    plain = _UPRIGHT_GROUP.sub(r" \1 ", match.group())
+    plain = _CENTRED.sub("*", _THIN_BLANK.sub(" ", plain))
+    plain = " ".join(plain.replace("{", "").replace("}", "").split())
+    plain = _TIGHT.sub(r"\1", plain).replace(" ", "*")
+    return rf" \text{{{plain}}}" if unit(plain) else match.group()
+
+
+def unit_text(text: str) -> str:
+    r"""Return a unit in plain text: `m\,s^{-2}` as `m*s^-2`."""
+    plain = _THIN.sub("*", text).replace("{", "").replace("}", "")
+    product = _BLANK_IN_PRODUCT.sub("*", plain).replace(" ", "")
+    return product if unit(product) else plain.replace(" ", "")
 
 
 def _chosen(match: re.Match[str]) -> str:

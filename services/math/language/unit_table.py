@@ -47,7 +47,7 @@ m | m | m, meter~, metre~, 米, 미터, メートル | k d c m μ n
 kg | kg | kg, 千克, 公斤
 g | 1/1000 kg | g, gram~, gramme~, 克, 그램, グラム | k m μ
 s | s | s, sec, secs, second~, 秒, 초 | m μ n p
-A | A | A, amp~, ampere~ | k m μ
+A | A | A, amp~, ampere~, 安, 安培 | k m μ
 K | K | K, kelvin~
 mol | mol | mol, mole~ | m μ k
 cd | cd | cd, candela~
@@ -97,14 +97,14 @@ km/h | 1 km h^-1 | kph, kmh, kmph, km/hr
 knot | 1 nmi h^-1 | knot~, kn
 rev | rev | rev, revs, revolution~
 rpm | 1 rev min^-1 | rpm
-Hz | 1 s^-1 | Hz, hz, hertz | k M G T m
-N | 1 kg m s^-2 | N, newton~ | k M m μ
-J | 1 N m | J, joule~ | k M G m μ
-W | 1 J s^-1 | W, watt~ | k M G m
-Pa | 1 N m^-2 | Pa, pascal~ | k M G h
-V | 1 W A^-1 | V, volt~ | k M m μ
-C | 1 A s | C, coulomb~ | m μ n
-Ω | 1 V A^-1 | Ω, ohm~ | k M m
+Hz | 1 s^-1 | Hz, hz, hertz, 赫兹 | k M G T m
+N | 1 kg m s^-2 | N, newton~, 牛, 牛顿 | k M m μ
+J | 1 N m | J, joule~, 焦, 焦耳 | k M G m μ
+W | 1 J s^-1 | W, watt~, 瓦, 瓦特 | k M G m
+Pa | 1 N m^-2 | Pa, pascal~, 帕, 帕斯卡 | k M G h
+V | 1 W A^-1 | V, volt~, 伏, 伏特 | k M m μ
+C | 1 A s | C, coulomb~, 库仑 | m μ n
+Ω | 1 V A^-1 | Ω, ohm~, 欧姆 | k M m
 farad | 1 C V^-1 | farad~
 mF | 1e-3 farad | mF, millifarad~
 μF | 1e-6 farad | μF, uF, microfarad~
@@ -185,7 +185,7 @@ _OFFSETS: Final = {"°C": Fraction("273.15"), "°F": Fraction("459.67") * 5 / 9}
 _ANY_CASE: Final = frozenset(("km", "kg", "cm", "ft", "lb", "hr", "oz", "yd"))
 _OFTEN_ELSE: Final = """
 in min sec second deg mi mo mole bar cup rev stone foot yard won bit day ha ly hp kn nm Nm cd cc cal
-mg ms mA mN mT mH mC mF mV mW mJ ml cl dl kN kA kV
+牛 安 伏 焦 瓦 帕 mg ms mA mN mT mH mC mF mV mW mJ ml cl dl kN kA kV
 """
 _UNSURE: Final = frozenset(_OFTEN_ELSE.split())
 

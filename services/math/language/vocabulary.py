@@ -175,6 +175,8 @@ JOINTS: Final = {
     "and": "and",
     "或": "or",
     "或者": "or",
+    "且": "and",
+    "并且": "and",
     "和": "and",
     "与": "and",
     "及": "and",
