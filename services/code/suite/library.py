@@ -190,7 +190,9 @@ _MATH: Final = (
 
 def modules(seeded: random.Random) -> dict[str, Namespace]:
     """Return the modules; randomness comes from `seeded`, so that a suite is always the same."""
-    chance = {name: operations.method(seeded, name) for name in operations.METHODS[random.Random]}
+    # No `seed`: it would be the program's as well, whose process is another.
+    names = operations.METHODS[random.Random] - {"seed"}
+    chance = {name: operations.method(seeded, name) for name in names}
     numbers = {name: getattr(math, name) for name in _MATH.split()}
     limited = {
         name: _small(getattr(math, name), MAX_FACTORIAL) for name in ("factorial", "comb", "perm")
