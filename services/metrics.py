@@ -27,6 +27,12 @@ class Metrics:
             ["verifier"],
             registry=self._registry,
         )
+        self._flags = Counter(
+            "rewarden_flags",
+            "Verdicts with a flag in their details: signs of reward hacking, doubts.",
+            ["verifier", "flag"],
+            registry=self._registry,
+        )
         self._seconds = Histogram(
             "rewarden_chunk_seconds",
             "Time to verify one chunk of samples.",
@@ -35,13 +41,20 @@ class Metrics:
         )
 
     def count(self, verdicts: Sequence[Verdict]) -> None:
-        """Count verdicts by verifier and outcome."""
+        """Count verdicts by verifier and outcome, and their flags."""
         given = Tally((verdict.verifier, verdict.outcome) for verdict in verdicts)
         for (verifier, outcome), number in given.items():
             self._verdicts.labels(verifier, outcome.value).inc(number)
         cached = Tally(verdict.verifier for verdict in verdicts if verdict.cached)
         for verifier, number in cached.items():
             self._cached.labels(verifier).inc(number)
+
+        # A list of names, or a mapping from names to how often.
+        flags = Tally(
+            (one.verifier, str(f)) for one in verdicts for f in one.details.get("flags", ())
+        )
+        for (verifier, flag), number in flags.items():
+            self._flags.labels(verifier, flag).inc(number)
 
     def time_chunk(self, verifier: str, seconds: float) -> None:
         """Note how long one chunk took."""
