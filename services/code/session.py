@@ -58,7 +58,10 @@ class Session:
         files: dict[str, bytes],
         limits: Limits,
         total_seconds: float,
+        *,
+        program: bytes | None = None,
     ) -> None:
+        """`program` is what is judged, where `source`, the main file, is ours."""
         self._executor = executor
         self._language: Language = language
         self._source = source
@@ -69,7 +72,9 @@ class Session:
         self.wall_seconds = 0.0
         self.is_repeatable = True
         """Whether the same program would end in the same way again; not if a clock decided."""
-        self.flags: Counter[str] = Counter(telemetry.flags_of_source(source))
+        self.flags: Counter[str] = Counter(
+            telemetry.flags_of_source(source if program is None else program)
+        )
 
     async def observe(self, runs: Sequence[Run]) -> AsyncGenerator[Observation, None]:
         """Have the runs done and give each observation in order; leaving this ends them."""

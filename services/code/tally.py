@@ -49,6 +49,8 @@ class Test(NamedTuple):
     weight: float = 1.0
     visible: bool = False
     observation: Observation | None = None
+    share: float = 0.0
+    """How much of it was got right, where it was not passed; only checkers say so."""
 
 
 class Judgement(NamedTuple):
@@ -74,8 +76,10 @@ def judge_tests(tests: Sequence[Test], scoring: str) -> Judgement:
     number, first = _first_failed(tests)
     reason = f"Test {number + 1} of {len(tests)} did not pass ({first.result})"
     reason += f": {first.why}." if first.why else "."
-    if scoring == "fraction" and passed:
-        score = sum(t.weight for t in tests if t.result == "passed") / sum(t.weight for t in tests)
+    if scoring == "fraction":
+        shares = [1.0 if test.result == "passed" else test.share for test in tests]
+        gained = sum(t.weight * share for t, share in zip(tests, shares, strict=True))
+        score = gained / sum(t.weight for t in tests)
         if 0 < score < 1:
             return Judgement(Outcome.PARTIAL, reason, score, details)
     return Judgement(_OUTCOMES.get(first.result, Outcome.INCORRECT), reason, 0.0, details)

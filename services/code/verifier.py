@@ -1,7 +1,8 @@
 """The code verifier: extract -> run in the sandbox -> compare outside, and a verdict that explains.
 
-`details.trust` is `high`: expected values never meet untrusted code. Tests of which that cannot be
-said are refused as `bad_spec`. The check itself is `services.code.judge`.
+`details.trust` says how far apart tests and program were kept: `high`, where what is expected stays
+in this process; `proxied`, where trusted tests run in a sandbox of their own; `low`, in one process,
+only where the spec allows it. The check itself is `services.code.judge`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rewarden.contracts import Outcome, Sample, Verdict
 from rewarden.errors import ConfigurationError
-from sandbox.client import SandboxClient
 from sandbox.embedded import embedded_sandbox
 from services.code.extract import Extracted, extract
 from services.code.judge import judge_program
+from services.code.lines import MAX_JOBS, Lines
 from services.code.memo import Memo
 from services.code.spec import CodeSpec
 from services.code.tally import Judgement
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_JOBS: Final = 64
-"""Samples under way at a time; the sandbox has a line of its own for those it has no slot for."""
 ADDRESS: Final = "REWARDEN_SANDBOX_URL"
 
 
@@ -54,7 +53,7 @@ class CodeVerifier:
         """
         self._executor = executor
         self._sandbox = sandbox
-        self._client: SandboxClient | None = None
+        self._client: Lines | None = None
         self._child = ExitStack()
         self._memo = Memo()
         self._jobs = asyncio.Semaphore(MAX_JOBS)
@@ -75,7 +74,7 @@ class CodeVerifier:
         return list(await asyncio.gather(*map(self._verify, samples)))
 
     def _connect(self, address: str) -> Executor:
-        self._client = SandboxClient(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
+        self._client = Lines(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
         self._executor = self._client
         return self._executor
 
@@ -161,5 +160,6 @@ class CodeVerifier:
 
 
 def _key(spec: CodeSpec, code: str) -> bytes:
-    said = spec.model_dump_json(exclude={"reference"})
+    # With low trust the reference says how many tests there are; else it decides nothing here.
+    said = spec.model_dump_json(exclude=None if spec.allow_low_trust else {"reference"})
     return hashlib.sha256(f"{len(said)} {said}{code}".encode("utf-8", "replace")).digest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sandbox.runner import values as typed_values
 from sandbox.runner.values import Opaque
@@ -27,6 +27,15 @@ class Answer(NamedTuple):
     fault: str = ""
 
 
+VALUES: Final = frozenset(
+    (
+        *("Decimal", "Fraction", "dict_keys", "dict_items", "odict_keys", "odict_items", "ndarray"),
+        *("date", "datetime", "time", "timedelta", "deque", "array", "memoryview", "mappingproxy"),
+    )
+)
+"""Types of the standard library whose objects may equal data, which cannot be found out here."""
+
+
 class Unknown(Opaque):
     """An object of the solution's: nobody here knows whether it is true, or different."""
 
@@ -37,22 +46,29 @@ class Unknown(Opaque):
         raise UnsupportedError(f"it asks whether {self!r} is true")
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Unknown) or self.type_name in VALUES:
+            raise UnsupportedError(f"it compares {self!r}")
         return False
 
     def __ne__(self, other: object) -> bool:
-        return False
+        raise UnsupportedError(f"it compares {self!r}")
+
+    def __repr__(self) -> str:
+        return f"an object of the solution's class '{self.type_name}'"
 
 
 def read_value(data: Any) -> Value:  # noqa: ANN401 - typed JSON
     """Decode what a call returned; `ValueRefused` if that cannot be."""
-    return typed_values.decode(_with_handles(data), lambda _: Unknown("object"))
+    names: list[str] = []
+    return typed_values.decode(_with_handles(data, names), lambda number: Unknown(names[number]))
 
 
-def _with_handles(data: Any) -> Any:  # noqa: ANN401 - typed JSON
+def _with_handles(data: Any, names: list[str]) -> Any:  # noqa: ANN401 - typed JSON
     if isinstance(data, list):
-        return [_with_handles(item) for item in data]
+        return [_with_handles(item, names) for item in data]
     if not isinstance(data, dict):
         return data
-    if data.get("$") == "opaque":
-        return {"$": "handle", "v": 0}
-    return {key: _with_handles(item) for key, item in data.items()}
+    if data.get("$") in ("opaque", "handle"):
+        names.append(str(data.get("type" if data["$"] == "handle" else "v"))[:100])
+        return {"$": "handle", "v": len(names) - 1}
+    return {key: _with_handles(item, names) for key, item in data.items()}

@@ -8,6 +8,7 @@ and the depth of calls are bounded.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import json
 from collections import Counter
@@ -77,6 +78,8 @@ class Caller:
 
     def compute(self, function: Callable[..., Value], *args: Value, **kwargs: Value) -> Value:
         """Compute with plain data; pending if any of it is, and its exceptions are the test's."""
+        if any(isinstance(one, Opaque) for one in (*args, *kwargs.values())):
+            raise UnsupportedError("it computes with an object of the solution")
         if self._has_pending and (is_pending(list(args)) or is_pending(kwargs)):
             return PENDING
         try:
@@ -97,7 +100,7 @@ class Caller:
         if value is PENDING:
             raise BlockedError
         if isinstance(value, Opaque):
-            raise RaisedError("TypeError", f"{value!r} is not iterable here")
+            raise UnsupportedError(f"it goes through {value!r}")
         found: list[Value] = self.compute(library.bounded, value) if not _holds(value) else [*value]
         return found
 
@@ -188,7 +191,9 @@ class Caller:
         if found is not None or self._is_bound(node.id, scope):
             return found
         head = (self._entry_point or "").partition(".")[0]
-        if node.id in self.reserved or (head and node.id != head):
+        # A function of Python's that is not followed here is not the solution's for that.
+        is_foreign = node.id in self.reserved or hasattr(builtins, node.id)
+        if node.id != head and (head or is_foreign):
             raise UnsupportedError(f"it uses '{node.id}', which is not defined in it")
         return Solution(node.id)
 

@@ -251,17 +251,30 @@ class Evaluator(Caller):
 
 
 def _compare_objects(sign: ast.cmpop, left: Value, right: Value) -> Value:
-    """Compare where one side is an object that equals nothing, or a type."""
+    """Compare where one side is an object of the solution, or a type."""
     if left is PENDING or right is PENDING:
         return PENDING
+    if isinstance(left, Opaque) or isinstance(right, Opaque):
+        return _compare_opaque(sign, left, right)
     are_same = left is right or (isinstance(left, Builtin) and left == right)
     if isinstance(sign, ast.Is | ast.Eq):
         return are_same
     if isinstance(sign, ast.IsNot):
         return not are_same
-    if isinstance(sign, ast.NotEq) and isinstance(left, Builtin) and isinstance(right, Builtin):
-        return not are_same
-    return False
+    both = isinstance(left, Builtin) and isinstance(right, Builtin)
+    return both and not are_same and isinstance(sign, ast.NotEq)
+
+
+def _compare_opaque(sign: ast.cmpop, left: Value, right: Value) -> bool:
+    are_both = isinstance(left, Opaque) and isinstance(right, Opaque)
+    if isinstance(sign, ast.Is | ast.IsNot) and not are_both:
+        return isinstance(sign, ast.IsNot)
+    is_told = isinstance(sign, ast.Eq) or (
+        isinstance(sign, ast.In) and not isinstance(right, Opaque)
+    )
+    if not is_told:
+        raise UnsupportedError("it compares objects of the solution")
+    return bool(operations.COMPARE[type(sign)](left, right))
 
 
 _RULES: Final[dict[type[ast.expr], Callable[[Evaluator, Any, Scope], Value]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -168,9 +169,33 @@ def test_random_inputs_are_the_same_every_time() -> None:
     assert _holds(code, lambda x: x)
 
 
-def test_an_object_of_the_solution_equals_and_differs_from_nothing() -> None:
-    assert not _holds("assert f(1) == f(1)", lambda x: object())
-    assert not _holds("assert f(1) != 2", lambda x: object())
+def test_an_object_of_the_solution_equals_no_data() -> None:
+    for code in ("assert f(1) == 2", "assert f(1) in [2]", "assert f(1) is None"):
+        assert not _holds(code, lambda x: object())
+    assert _holds("assert f(1) is not None", lambda x: object())
+
+
+@pytest.mark.parametrize(
+    ("code", "function"),
+    [
+        ("assert f(1) == f(1)", lambda x: object()),
+        ("assert f(1) != 2", lambda x: object()),
+        ("assert list(f(1)) == [1]", lambda x: iter([1])),
+        ("assert [y for y in f(1)] == [1]", lambda x: iter([1])),
+        ("assert sorted(f(1)) == [1]", lambda x: {1: 2}.keys()),
+        ("assert 1 in f(1)", lambda x: {1: 2}.keys()),
+        ("assert f(1) > 0", lambda x: Fraction(1, 2)),
+        ("assert f(1) == 0.5", lambda x: Fraction(1, 2)),
+        ("assert [f(1)] == [0.5]", lambda x: Fraction(1, 2)),
+        ("assert abs(f(1) - 0.5) < 1", lambda x: Fraction(1, 2)),
+        ("assert len(f(1)) == 1", lambda x: {1: 2}.keys()),
+    ],
+)
+def test_what_an_object_of_the_solution_does_is_not_guessed(
+    code: str, function: Callable[[int], object]
+) -> None:
+    with pytest.raises(UnsupportedError):
+        _read(code, function)
 
 
 def test_whether_an_object_is_true_is_not_decided() -> None:

@@ -1,0 +1,1 @@
+"""What runs in sandboxes: files that are sent there, and import the standard library alone."""
