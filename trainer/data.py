@@ -18,7 +18,15 @@ from datasets.exceptions import DatasetGenerationError  # type: ignore[import-un
 
 from rewarden.errors import ConfigurationError
 from trainer.addition import count_sums, draw_sums
-from trainer.recipe import ANSWER_COLUMN, AdditionData, FileData, HubData, SelectionData
+from trainer.one_liners import draw_tasks
+from trainer.recipe import (
+    ANSWER_COLUMN,
+    AdditionData,
+    FileData,
+    HubData,
+    OneLinerData,
+    SelectionData,
+)
 from trainer.selection import draw_questions
 
 if TYPE_CHECKING:
@@ -40,7 +48,15 @@ def load_data(recipe: Recipe) -> Data:
     if isinstance(recipe.data, AdditionData):
         data = _addition(recipe.data, recipe.evaluation.prompts, recipe.seed)
     elif isinstance(recipe.data, SelectionData):
-        data = _selection(recipe.data, recipe.evaluation.prompts, recipe.seed)
+        asked = draw_questions(recipe.seed)
+        rows: list[dict[str, Any]] = [{"prompt": q.prompt, "query": q.query} for q in asked]
+        data = _made_up(rows, "query", recipe.data.train_size, recipe.evaluation.prompts)
+    elif isinstance(recipe.data, OneLinerData):
+        rows = [
+            {"prompt": t.prompt, "tests": t.tests, "program": t.program}
+            for t in draw_tasks(recipe.seed)
+        ]
+        data = _made_up(rows, "program", recipe.data.train_size, recipe.evaluation.prompts)
     else:
         data = _loaded(recipe.data, recipe.evaluation.prompts, recipe.seed)
     _check_terms(recipe, data)
@@ -60,12 +76,12 @@ def _addition(source: AdditionData, heldout_size: int, seed: int) -> Data:
     return Data(Dataset.from_list(rows[heldout_size:]), Dataset.from_list(rows[:heldout_size]))
 
 
-def _selection(source: SelectionData, heldout_size: int, seed: int) -> Data:
-    rows = [
-        {"prompt": q.prompt, "query": q.query, DEMONSTRATION_COLUMN: q.query}
-        for q in draw_questions(seed)
-    ]
-    train = rows[heldout_size:][: source.train_size]
+def _made_up(
+    rows: list[dict[str, Any]], solution: str, train_size: int | None, heldout_size: int
+) -> Data:
+    """Split made-up rows, in whose column `solution` stands what shows the way in the warm-up."""
+    rows = [{**row, DEMONSTRATION_COLUMN: row[solution]} for row in rows]
+    train = rows[heldout_size:][:train_size]
     if not train:
         msg = f"evaluation.prompts takes all {len(rows)} questions; lower it"
         raise ConfigurationError(msg)

@@ -14,7 +14,7 @@ from trainer.data import Data, load_data
 from trainer.embedded import embedded_services
 from trainer.hardware import Hardware, resolve_hardware
 from trainer.model import load_tokenizer
-from trainer.recipe import AdditionData, HubData, Recipe, SelectionData
+from trainer.recipe import FileData, HubData, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def prepare(recipe: Recipe) -> Prepared:
     """Look at what is quick to look at first: what lies here, then what a hub may have."""
     local = None if isinstance(recipe.data, HubData) else load_data(recipe)
     hardware = resolve_hardware(recipe.hardware)
-    chat = not isinstance(recipe.data, AdditionData | SelectionData) and recipe.data.chat
+    chat = isinstance(recipe.data, FileData | HubData) and recipe.data.chat
     tokenizer = load_tokenizer(recipe.model, chat=chat)
     return Prepared(recipe, hardware, tokenizer, local or load_data(recipe))
 

@@ -90,6 +90,14 @@ class SelectionData(_Section):
     """How many questions to train on; null for all that are not held out."""
 
 
+class OneLinerData(_Section):
+    """Made-up functions, as `twice a plus 7?`; `tests` are for the code verifier."""
+
+    kind: Literal["one_liners"]
+    train_size: PositiveInt | None = None
+    """How many functions to train on; null for all that are not held out."""
+
+
 class _Columns(_Section):
     prompt_column: str = "prompt"
     """Text, or chat messages as `[{"role": …, "content": …}]`."""
@@ -247,7 +255,10 @@ class Recipe(_Section):
     """Names the folder of the run."""
     seed: int = Field(default=0, ge=0, lt=2**32)
     model: Annotated[TinyModel | PretrainedModel, Field(discriminator="kind")]
-    data: Annotated[AdditionData | SelectionData | FileData | HubData, Field(discriminator="kind")]
+    data: Annotated[
+        AdditionData | SelectionData | OneLinerData | FileData | HubData,
+        Field(discriminator="kind"),
+    ]
     warmup: Warmup | None = None
     grpo: Grpo
     rewards: RewardSettings

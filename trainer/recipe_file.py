@@ -66,7 +66,7 @@ def _sentence(error: ErrorDetails) -> str:
     return f"'{where}' is not valid: {_lower(error['msg'])} (found {error['input']!r:.80})"
 
 
-_TAGS: Final = {"tiny", "pretrained", "addition", "selection", "file", "hub"}
+_TAGS: Final = {"tiny", "pretrained", "addition", "selection", "one_liners", "file", "hub"}
 
 
 def _lower(message: str) -> str:

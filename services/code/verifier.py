@@ -23,6 +23,7 @@ from services.code.lines import MAX_JOBS, Lines
 from services.code.memo import Memo
 from services.code.spec import CodeSpec
 from services.code.tally import Judgement
+from services.code.turns import Turns
 from services.verifier import read_spec
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class CodeVerifier:
         self._client: Lines | None = None
         self._child = ExitStack()
         self._memo = Memo()
-        self._jobs = asyncio.Semaphore(MAX_JOBS)
+        self._turns = Turns(MAX_JOBS)
         self._starting = asyncio.Lock()
         self._is_open = False
 
@@ -70,8 +71,9 @@ class CodeVerifier:
             self._connect(address)
 
     async def verify(self, samples: Sequence[Sample]) -> list[Verdict]:
-        """Judge the samples, many at a time."""
-        return list(await asyncio.gather(*map(self._verify, samples)))
+        """Judge the samples, many at a time; batches take turns."""
+        batch = object()
+        return list(await asyncio.gather(*(self._verify(sample, batch) for sample in samples)))
 
     def _connect(self, address: str) -> Executor:
         self._client = Lines(address, os.environ.get("REWARDEN_SANDBOX_KEY"))
@@ -98,7 +100,7 @@ class CodeVerifier:
             self._client = self._executor = None
         await asyncio.to_thread(self._child.close)
 
-    async def _verify(self, sample: Sample) -> Verdict:
+    async def _verify(self, sample: Sample, batch: object) -> Verdict:
         spec = read_spec(CodeSpec, sample.spec)
         if isinstance(spec, str):
             return self._verdict(sample, Judgement(Outcome.BAD_SPEC, spec))
@@ -107,14 +109,16 @@ class CodeVerifier:
             said = f"The completion holds no program in {spec.language}."
             return self._verdict(sample, Judgement(Outcome.NO_ANSWER, said, 0.0))
         if spec.reference is not None:
-            fault = await self._fault_of_reference(spec, spec.reference)
+            fault = await self._fault_of_reference(spec, spec.reference, batch)
             if fault is not None:
                 return self._verdict(sample, fault)
-        judgement, cached = await self._judge(spec, found.code)
+        judgement, cached = await self._judge(spec, found.code, batch)
         return self._verdict(sample, judgement, found, cached=cached)
 
-    async def _fault_of_reference(self, spec: CodeSpec, reference: str) -> Judgement | None:
-        found, _ = await self._judge(spec, reference)
+    async def _fault_of_reference(
+        self, spec: CodeSpec, reference: str, batch: object
+    ) -> Judgement | None:
+        found, _ = await self._judge(spec, reference, batch)
         if found.outcome is Outcome.CORRECT:
             return None
         if found.outcome in (Outcome.VERIFIER_ERROR, Outcome.BAD_SPEC):
@@ -122,14 +126,14 @@ class CodeVerifier:
         reason = f"The reference solution does not pass the tests. {found.reason}"
         return Judgement(Outcome.BAD_SPEC, reason, details={"reference": found.details})
 
-    async def _judge(self, spec: CodeSpec, code: str) -> tuple[Judgement, bool]:
+    async def _judge(self, spec: CodeSpec, code: str, batch: object) -> tuple[Judgement, bool]:
         async def judge() -> Judgement:
             try:
                 executor = await self._sandboxed()
             except ConfigurationError as error:
                 logger.exception("no sandbox")
                 return Judgement(Outcome.VERIFIER_ERROR, f"There is no sandbox: {error}.")
-            async with self._jobs:
+            async with self._turns.place(batch):
                 return await judge_program(executor, spec, code)
 
         return await self._memo.get(_key(spec, code), judge)

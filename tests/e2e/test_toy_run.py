@@ -112,6 +112,25 @@ def test_queries_are_paid_for_by_running_them(tmp_path: Path) -> None:
     assert "correct" in outcomes
 
 
+@pytest.mark.usefixtures("docker_engine")
+def test_functions_are_paid_for_by_running_them(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    changes = {
+        "warmup": {"steps": 60, "batch_size": 64},
+        "grpo": {"max_completion_length": 32},
+        "evaluation": {"prompts": 16},
+    }
+    recipe = write_recipe(tmp_path, changes, TOY.with_name("toy_code.yaml"))
+    done = run(recipe, "--output", output)
+    assert done.returncode == 0, done.stderr
+
+    summary = json.loads((output / "summary.json").read_text(encoding="utf-8"))
+    assert summary["unscored_fraction"] == 0.0
+    samples = read_lines(output / "samples.jsonl")
+    outcomes = {sample["verdicts"]["correctness"]["outcome"] for sample in samples}
+    assert {"correct", "incorrect"} <= outcomes
+
+
 def test_the_same_seed_gives_the_same_rewards(tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, {})
     for name in ("one", "two"):
