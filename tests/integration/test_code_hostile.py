@@ -13,7 +13,7 @@ from services.settings import Settings
 
 PAIRS = [(1, 2, 3), (-5, 5, 0), (10, 20, 30)]
 LIMITS = {"cpu_seconds": 2}
-FUNCTION = {
+FUNCTION: dict[str, Any] = {
     "tests": {
         "kind": "function",
         "entry_point": "add",
@@ -21,7 +21,7 @@ FUNCTION = {
     },
     "limits": LIMITS,
 }
-SUITE = {
+SUITE: dict[str, Any] = {
     "tests": {
         "kind": "assert",
         "entry_point": "add",
@@ -30,10 +30,45 @@ SUITE = {
     },
     "limits": LIMITS,
 }
-STDIO = {
+STDIO: dict[str, Any] = {
     "tests": {
         "kind": "stdio",
         "cases": [{"stdin": f"{a} {b}\n", "stdout": f"{c}\n"} for a, b, c in PAIRS],
+    },
+    "limits": LIMITS,
+}
+PYTEST: dict[str, Any] = {
+    "tests": {
+        "kind": "pytest",
+        "files": {
+            "test_add.py": "import pytest\nfrom solution import add\n\n"
+            f"@pytest.mark.parametrize('a, b, c', {PAIRS})\n"
+            "def test_add(a, b, c):\n    assert add(a, b) == c\n",
+        },
+    },
+    "limits": LIMITS,
+}
+PROXIED: dict[str, Any] = {
+    "tests": {
+        "kind": "assert",
+        "entry_point": "add",
+        # Names of a class's own cannot be followed outside.
+        "code": "class Case:\n    __slots__ = ('a', 'b', 'c')\n\n"
+        "def check(candidate):\n"
+        f"    for a, b, c in {PAIRS}:\n"
+        "        case = Case()\n        case.a, case.b, case.c = a, b, c\n"
+        "        assert candidate(case.a, case.b) == case.c\n",
+    },
+    "limits": LIMITS,
+}
+CHECKER: dict[str, Any] = {
+    "tests": {
+        "kind": "checker",
+        "cases": STDIO["tests"]["cases"],
+        "checker": "import sys\n"
+        "said, known = (open(name).read().split() for name in sys.argv[2:4])\n"
+        "sys.exit(0 if said == known else 1)\n",
+        "checker_language": "python",
     },
     "limits": LIMITS,
 }
@@ -90,6 +125,26 @@ def add(a, b):
     "stops everyone": "import os\nos.kill(0, 19)",
     "breaks the interpreter": "import ctypes\nctypes.string_at(0)",
     "returns itself": "def add(a, b):\n    x = []\n    x.append(x)\n    return x",
+    "raises a skip": "from unittest import SkipTest\ndef add(a, b):\n    raise SkipTest",
+    "raises a failed assertion": "def add(a, b):\n    raise AssertionError(a + b + 1)",
+    "returns what is not there": "def add(a, b):\n    return {'$': 'opaque', 'v': '@0 int'}",
+    "returns a lie": """\
+class Number(int):
+    def __new__(cls, value):
+        return int.__new__(cls, 7)
+    __getattribute__ = lambda self, name: True
+    __sub__ = __rsub__ = __radd__ = lambda self, other: 0
+    __repr__ = __str__ = lambda self: "3"
+add = lambda a, b: Number(a + b)
+""",
+    "yields without end": "def add(a, b):\n    while True:\n        yield a + b",
+    "changes the module": """\
+import sys
+class Module(type(sys)):
+    __getattr__ = lambda self, name: lambda *_: 3
+sys.modules["solution"] = sys.modules[__name__] = Module("solution")
+add = lambda a, b: 0
+""",
     "prints other digits": "print('\\uff13')",
 }
 
@@ -104,19 +159,25 @@ async def _outcomes(
 async def test_no_hostile_program_is_paid_and_right_ones_between_them_are(
     verifier: CodeVerifier,
 ) -> None:
-    for spec in (FUNCTION, SUITE, STDIO):
+    for spec in (FUNCTION, SUITE, STDIO, PYTEST, PROXIED, CHECKER):
         programs: list[str] = []
         for number, program in enumerate(HOSTILE.values()):
             programs += [program, f"{RIGHT}# {number}\n"]
         found = await _outcomes(verifier, programs, spec)
-        assert found[1::2] == [Outcome.CORRECT] * len(HOSTILE)
+        assert found[1::2] == [Outcome.CORRECT] * len(HOSTILE), spec["tests"]["kind"]
         unpaid = {Outcome.INCORRECT, Outcome.TIMEOUT, Outcome.RESOURCE_LIMIT}
         wrong = {
             name: outcome
             for name, outcome in zip(HOSTILE, found[::2], strict=True)
             if outcome not in unpaid
         }
-        assert wrong == {}
+        assert wrong == {}, spec["tests"]["kind"]
+
+
+async def test_what_is_in_a_sandbox_of_its_own_is_told_apart(verifier: CodeVerifier) -> None:
+    samples = [Sample(completion=RIGHT, spec=spec) for spec in (SUITE, PYTEST, PROXIED, CHECKER)]
+    trust = [verdict.details["trust"] for verdict in await verifier.verify(samples)]
+    assert trust == ["high", "proxied", "proxied", "high"]
 
 
 async def test_values_of_every_kind_cross_and_are_compared(verifier: CodeVerifier) -> None:
