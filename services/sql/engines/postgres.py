@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import WeakKeyDictionary
 
 import psycopg
 
@@ -45,6 +46,8 @@ class PostgresEngine:
             raise EngineError(msg)
         self._server = Server(address)
         self._readers: dict[str, psycopg.Connection[Any]] = {}
+        self._earlier: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary()
+        """Wall time of the queries that each connection has answered."""
 
     @property
     def version(self) -> str:
@@ -111,14 +114,21 @@ class PostgresEngine:
         self._readers[database] = raw
         return raw
 
-    def was_starved(self, raw: psycopg.Connection[Any], seconds: float) -> bool:
-        """Whether the process behind the connection has had less than half of that CPU time, ever.
+    def note(self, raw: psycopg.Connection[Any], seconds: float) -> None:
+        """Note that a query took so much wall time."""
+        self._earlier[raw] = self._earlier.get(raw, 0.0) + seconds
 
-        It is asked when a query has used up its wall time: that is no fault of the query then. A
-        server that does not tell is taken to have had time.
+    def was_starved(self, raw: psycopg.Connection[Any], seconds: float) -> bool:
+        """Whether a query that used up its wall time may have had less than half of it on a CPU.
+
+        It is no fault of the query then. What the process behind the connection has used is told
+        by the server; earlier queries had no more of it than their wall time. A server that does
+        not tell is taken to have had time.
         """
+        if raw.closed:
+            return True
         used = self._server.used_seconds(raw.info.backend_pid)
-        return used is not None and used < seconds / 2
+        return used is not None and used - self._earlier.get(raw, 0.0) < seconds / 2
 
     def tidy(self, database: str) -> None:
         """End what a query left open."""

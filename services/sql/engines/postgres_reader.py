@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -73,6 +74,7 @@ class Reader:
         if speaks_of_now(sql):
             sql = pinned_sql(sql, "TIMESTAMPTZ")
         raw = self._connection()
+        began = time.monotonic()
         try:
             return _fetch(raw, sql, seconds)
         except (psycopg.Error, ValueError, MemoryError) as error:
@@ -83,6 +85,7 @@ class Reader:
                 raise QueryError(Failure.ENGINE, "the server was too busy for it") from error
             raise explained from error
         finally:
+            self._engine.note(raw, time.monotonic() - began)
             self._engine.tidy(self._database)
 
     def get_ready(self) -> None:

@@ -40,6 +40,8 @@ SLOW_GOLD_SECONDS: Final = 0.3
 WATCH_SECONDS: Final = 0.01
 GRACE_SECONDS: Final = 0.1
 """Time beyond the limit, in which the engine may still find out by itself."""
+WALL_GRACE_SECONDS: Final = 5.0
+"""The same for a server, which ends a query in time, but may be long in saying so when it is busy."""
 STARVED_FACTOR: Final = 30
 """Wall time, in limits, after which a query that got too little CPU time is left undecided."""
 
@@ -224,7 +226,8 @@ class Pool:
             self._fill_up()
         if hand.is_slow and not phase.is_wall and self._slow() >= self._cores:
             hand.make_way()  # fewer leave the others a core
-        is_over = used > phase.limit_micros + GRACE_SECONDS * 1e6 * (3 if phase.is_wall else 1)
+        grace = WALL_GRACE_SECONDS if phase.is_wall else GRACE_SECONDS
+        is_over = used > phase.limit_micros + grace * 1e6
         if is_over or seconds > STARVED_FACTOR * (phase.limit_micros / 1e6 + 1):
             hand.stopped_in = phase if is_over else phase._replace(name="own")
             hand.kill()
@@ -250,11 +253,19 @@ def _of_lost(hand: Hand) -> Answer | None:
         if name == "prediction":
             return Answer(Outcome.RESOURCE_LIMIT, "The query ended the process it ran in.", {})
         return Answer(Outcome.VERIFIER_ERROR, "The check ended its process.", {})
-    if name == "prediction":
-        return Answer(Outcome.TIMEOUT, "The query was stopped: the time is used up.", {})
-    if name == "gold":
-        return Answer(Outcome.BAD_SPEC, "The gold or its database takes too long.", {})
-    return Answer(Outcome.UNDECIDED, "Not decided in the time there is.", {})
+    if name == "prediction" and stopped.is_wall:
+        # The server ends queries itself; that it did not come to it says nothing of this one.
+        name = "server"
+    return Answer(*_OVERDUE[name], {})
+
+
+_OVERDUE: Final = {
+    "prediction": (Outcome.TIMEOUT, "The query was stopped: the time is used up."),
+    "server": (Outcome.VERIFIER_ERROR, "The server did not answer in time."),
+    "gold": (Outcome.BAD_SPEC, "The gold or its database takes too long."),
+    "own": (Outcome.UNDECIDED, "Not decided in the time there is."),
+}
+"""What it means that a worker was stopped in a phase."""
 
 
 def _fail(question: _Question, said: str) -> None:
