@@ -56,7 +56,7 @@ async def driver(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
     await made.start()
     yield made
     await made.close()
-    assert not any(processes_of(FIRST_USER + slot) for slot in range(2))
+    assert [line for slot in range(2) for line in processes_of(FIRST_USER + slot)] == []
     assert made._folder is not None
     assert not made._folder.exists()
     assert not any(folder.exists() for folder in made._groups)
@@ -112,7 +112,14 @@ async def test_a_disk_holds_what_it_may_and_no_more(driver: BwrapDriver) -> None
 
 async def test_nothing_of_the_surroundings_can_be_seen(driver: BwrapDriver) -> None:
     (seen,) = await run(driver, hostile("look_around"))
-    assert seen.stdout == b"['1']\n", seen  # bubblewrap's own process in the namespace
+    assert seen.stdout == b"[]\n", seen
+
+
+async def test_without_control_groups_a_process_of_bubblewrap_s_can_be_seen(
+    sampled: BwrapDriver,
+) -> None:
+    (seen,) = await run(sampled, hostile("look_around"))
+    assert seen.stdout == b"['1']\n", seen  # a number, and nothing that could be read
 
 
 async def test_no_system_call_leads_out(driver: BwrapDriver, sampled: BwrapDriver) -> None:
@@ -121,19 +128,23 @@ async def test_no_system_call_leads_out(driver: BwrapDriver, sampled: BwrapDrive
         assert seen.stdout == b"[]\n", seen
 
 
-async def test_the_host_s_files_and_names_are_not_there(driver: BwrapDriver) -> None:
+async def test_the_host_s_files_and_names_are_not_there(
+    driver: BwrapDriver, sampled: BwrapDriver
+) -> None:
     source = """
 import os, socket
 print(sorted(os.listdir("/")), sorted(os.listdir("/etc")), socket.gethostname(), os.listdir("/work"))
 print([line.split()[3] for line in open("/proc/self/mountinfo") if "/disk" in line])
-print(open("/proc/1/cmdline").read().count("tmp"))
+print(os.path.exists("/proc/1") and open("/proc/1/cmdline").read().count("tmp") > 0)
 """
-    (seen,) = await run(driver, python(source))
-    first, second, third = seen.stdout.decode().splitlines()
-    assert not {"'home'", "'var'", "'sys'", "'run'", "'boot'"} & set(first.strip("[]").split(", "))
-    assert "'shadow'" not in first
-    assert first.endswith("sandbox ['main.py']")
-    assert (second, third) == ("[]", "0")
+    for each in (driver, sampled):
+        (seen,) = await run(each, python(source))
+        first, second, third = seen.stdout.decode().splitlines()
+        hidden = {"'home'", "'var'", "'sys'", "'run'", "'boot'"}
+        assert not hidden & set(first.strip("[]").split(", "))
+        assert "'shadow'" not in first
+        assert first.endswith("sandbox ['main.py']")
+        assert (second, third) == ("[]", "False")
 
 
 async def test_packages_of_the_host_run_no_code_at_the_start_of_a_program(
@@ -328,19 +339,44 @@ async def test_an_abandoned_run_is_ended_when_the_cell_is_closed(driver: BwrapDr
     await assert_clean(driver)
 
 
-async def test_a_launcher_that_is_killed_takes_its_programs_along(driver: BwrapDriver) -> None:
+def line_of(pid: int) -> list[int]:
+    """A process, its first child, and so on."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(line_of(int(children[0])) if children else [])]
+
+
+@pytest.mark.parametrize("depth", range(3), ids=["bubblewrap", "process 1", "supervisor"])
+async def test_whoever_of_a_slot_is_killed_takes_its_programs_along(
+    driver: BwrapDriver, depth: int
+) -> None:
     cell = await driver.open(0)
     job = python("while True: pass", cpu_seconds=30)
     await cell.prepare(job)
     running = asyncio.create_task(cell.run(job.runs[0]))
     await asyncio.sleep(0.2)
-    driver._launchers[0]._process.kill()
+    os.kill(line_of(driver._launchers[0]._process.pid)[depth], signal.SIGKILL)
     with pytest.raises(CellBrokenError):
         await running
     await cell.close()
     with pytest.raises(CellBrokenError):
         await driver.open(0)
     await driver.renew(0)
+    await assert_clean(driver)
+
+
+async def test_a_supervisor_that_hangs_is_replaced_with_all_that_it_had(
+    driver: BwrapDriver,
+) -> None:
+    job = python("while True: pass", cpu_seconds=30)
+    cell = await driver.open(0)
+    await cell.prepare(job)
+    running = asyncio.create_task(cell.run(job.runs[0]))
+    await asyncio.sleep(0.2)
+    os.kill(line_of(driver._launchers[0]._process.pid)[2], signal.SIGSTOP)
+    await driver.renew(0)
+    with pytest.raises(CellBrokenError):
+        await running
+    assert await asyncio.to_thread(are_gone, [FIRST_USER])
     await assert_clean(driver)
 
 
