@@ -9,7 +9,8 @@ import docker  # type: ignore[import-untyped]
 import pytest
 
 from sandbox.driver import DriverUnavailableError
-from sandbox.drivers.containers import IMAGES, LABEL, Engine, EngineError, Sockets, owner_of
+from sandbox.drivers.containers import LABEL, Engine, EngineError, Sockets, owner_of
+from sandbox.drivers.images import IMAGES
 
 
 class Client:
