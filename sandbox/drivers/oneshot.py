@@ -102,7 +102,14 @@ class OneshotDriver:
         return ContainerCell(self, FIRST_USER + slot, self._versions)
 
     async def renew(self, slot: int) -> None:
-        """Do nothing: every job has a new container."""
+        """Try the engine; `CellBrokenError` if it does not answer, as then no job can have a container.
+
+        There is nothing to replace: every job has a new container.
+        """
+        try:
+            await asyncio.to_thread(self._client.ping)
+        except _FAULTS as error:
+            raise CellBrokenError(f"the Docker engine does not answer: {error}") from error
 
     async def languages(self) -> dict[str, str]:
         """Return what the toolchains in the image said when the driver was started."""
