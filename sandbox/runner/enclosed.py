@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from sandbox.runner import host, layout, metering, scenery
+from sandbox.runner import host, isolation, layout, metering, scenery
 
 CAPABILITIES: Final = ("SYS_ADMIN", "SETUID", "SETGID", "KILL", "SETPCAP")
 """What the supervisor needs to make namespaces and become a job's user; jobs have none."""
@@ -56,7 +56,7 @@ class Enclosure(NamedTuple):
         binds = (word for source, place in given for word in ("--bind", source, place))
         pairs = (f"{name}={value}" for name, value in self.environment.items())
         return [
-            *("bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+            *("bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-uts"),
             *("--hostname", "sandbox", "--die-with-parent", "--new-session"),
             *("--cap-drop", "ALL", *rights),
             *("--ro-bind", self.root, "/", "--proc", "/proc", "--tmpfs", layout.DISK),
@@ -75,10 +75,14 @@ class Enclosure(NamedTuple):
         return f"{self.folder}/dev"
 
     def enter_groups(self) -> list[str]:
-        """Go into groups of the slot's own; return those in which runs may have theirs."""
+        """Go into groups of the slot's own, and see no others; return where runs may have theirs.
+
+        Seen from a leaf, with version 2, the kernel would let nobody go into the groups of runs.
+        """
         hierarchy = metering.at([Path(folder) for folder in self.groups])
         group = hierarchy.make(self.name, metering.Limits(_MEMORY_BYTES, _PROCESSES))
         group.add(os.getpid())
+        isolation.unshare(isolation.NEW_GROUPS)
         folders = [f"{folder}/{self.name}" for folder in self.groups]
         if len(folders) == 1:
             metering.delegate(Path(folders[0]), _INNER)
