@@ -63,8 +63,10 @@ class BwrapDriver:
 
     name = "bwrap"
 
-    def __init__(self, *, slots: int) -> None:
+    def __init__(self, *, slots: int, with_groups: bool = True) -> None:
+        """`with_groups` may make control groups, where that is possible."""
         self._slots = slots
+        self._with_groups = with_groups and os.geteuid() == 0
         self._launchers: dict[int, _Launcher] = {}
         self._folder: Path | None = None
         self._groups: list[Path] = []
@@ -76,7 +78,7 @@ class BwrapDriver:
         self._check()
         _reap()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        if os.geteuid() == 0:
+        if self._with_groups:
             self._groups = groups.make_folders(secrets.token_hex(4))
         await asyncio.to_thread(kit.write, self._folder, self._groups)
         self._versions = await asyncio.to_thread(languages_on_host, _SEARCHED)

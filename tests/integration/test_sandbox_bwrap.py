@@ -21,7 +21,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox.driver import CellBrokenError, DriverUnavailableError
-from sandbox.drivers import groups, trial
+from sandbox.drivers import trial
 from sandbox.drivers.bwrap import FIRST_USER, BwrapDriver
 from sandbox.jobs import Call, Job, Run, Status
 from tests.sandbox_programs import (
@@ -64,10 +64,8 @@ async def driver(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sampled(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
-    made = BwrapDriver(slots=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "make_folders", lambda _: [])
-        await made.start()
+    made = BwrapDriver(slots=1, with_groups=False)
+    await made.start()
     assert made.metering == "sampling /proc"
     yield made
     await made.close()
