@@ -113,6 +113,11 @@ async def test_nothing_of_the_surroundings_can_be_seen(driver: BwrapDriver) -> N
     assert seen.stdout == b"[]\n", seen
 
 
+async def test_the_parent_of_a_program_is_nobody_it_could_know(driver: BwrapDriver) -> None:
+    (seen,) = await run(driver, python("import os; print(os.getppid(), os.getpid() != 1)"))
+    assert seen.stdout == b"0 True\n", seen
+
+
 async def test_without_control_groups_a_process_of_bubblewrap_s_can_be_seen(
     sampled: BwrapDriver,
 ) -> None:
