@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FIRST_USER: Final = 1_990_000_000
-"""Slot n's programs are user FIRST_USER + n of the host, where the service is root."""
+_FIRST_USER: Final = 1_990_000_000
+_SERVICES: Final = 65_536
+_MOST_SLOTS: Final = 1_024
 _PREFIX: Final = "rewarden-bwrap-"
 _SEARCHED: Final = f"{sys.base_prefix}/bin:{PATH}"
 """Python is the one that this is run with, whatever else there is."""
@@ -158,7 +159,7 @@ class BwrapDriver:
             "groups": [str(path) for path in self._groups],
             "name": name,
             "environment": _ENVIRONMENT,
-            "user": FIRST_USER + slot,
+            "user": first_user(os.getpid()) + slot,
         }
 
     def _bubblewrap(self, slot: int) -> dict[str, Any]:
@@ -168,7 +169,7 @@ class BwrapDriver:
                 "program": shutil.which("bwrap"),
                 "setpriv": shutil.which("setpriv"),
                 "environment": _ENVIRONMENT,
-                "user": FIRST_USER + slot if os.geteuid() == 0 else None,
+                "user": first_user(os.getpid()) + slot if os.geteuid() == 0 else None,
             },
         }
 
@@ -187,6 +188,15 @@ class BwrapDriver:
         launcher = self._launchers.pop(slot, None)
         if launcher is not None:
             await launcher.end()
+
+
+def first_user(service: int) -> int:
+    """Return whom the programs of a service's first slot are, where it is root; slots count on.
+
+    Limits of the kernel that count per user are not shared among the services of a host, unless the
+    numbers of their processes are the same in their lowest 16 bits.
+    """
+    return _FIRST_USER + service % _SERVICES * _MOST_SLOTS
 
 
 class HostCell(SlotCell):

@@ -22,7 +22,7 @@ import pytest_asyncio
 
 from sandbox.driver import CellBrokenError, DriverUnavailableError
 from sandbox.drivers import trial
-from sandbox.drivers.bwrap import FIRST_USER, BwrapDriver
+from sandbox.drivers.bwrap import BwrapDriver, first_user
 from sandbox.jobs import Call, Job, Run, Status
 from tests.sandbox_programs import (
     BOMBS,
@@ -34,6 +34,7 @@ from tests.sandbox_programs import (
 )
 
 ROOT: Final = Path(__file__).parents[2]
+USER: Final = first_user(os.getpid())
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,7 +57,7 @@ async def driver(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
     await made.start()
     yield made
     await made.close()
-    assert [line for slot in range(2) for line in processes_of(FIRST_USER + slot)] == []
+    assert [line for slot in range(2) for line in processes_of(USER + slot)] == []
     assert made._folder is not None
     assert not made._folder.exists()
     assert not any(folder.exists() for folder in made._groups)
@@ -73,7 +74,7 @@ async def sampled(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
 
 async def assert_clean(driver: BwrapDriver) -> None:
     """No process is left, and the next job is right."""
-    waiting = [line for line in processes_of(FIRST_USER) if "/bin/sh" not in line]
+    waiting = [line for line in processes_of(USER) if "/bin/sh" not in line]
     assert waiting == []
     await assert_right(driver)
 
@@ -379,7 +380,7 @@ async def test_a_supervisor_that_hangs_is_replaced_with_all_that_it_had(
     await driver.renew(0)
     with pytest.raises(CellBrokenError):
         await running
-    assert await asyncio.to_thread(are_gone, [FIRST_USER])
+    assert await asyncio.to_thread(are_gone, [USER])
     await assert_clean(driver)
 
 
@@ -419,7 +420,9 @@ async def test_a_service_that_is_killed_leaves_no_process_and_the_next_one_clear
     await asyncio.sleep(0.3)
     service.kill()
     await service.wait()
-    assert await asyncio.to_thread(are_gone, range(FIRST_USER + 2, FIRST_USER + 7))
+    assert await asyncio.to_thread(
+        are_gone, range(first_user(service.pid), first_user(service.pid) + 7)
+    )
     after = BwrapDriver(slots=1)
     await after.start()
     await after.close()
