@@ -6,10 +6,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench images up down constraints
+.PHONY: help venv demo test test-languages check bench images up down constraints
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 venv: $(INSTALLED) ## make .venv with every extra and the development tools
 
@@ -36,6 +36,9 @@ check: venv ## lint, formatting, types and import contracts
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+test-languages: venv images ## build the images (2 GB), then try every language in them
+	REWARDEN_TEST_REQUIRE=docker,bwrap,languages $(BIN)/pytest tests/integration/test_sandbox_languages.py
 
 bench: venv ## run every benchmark
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --group bench

@@ -97,7 +97,8 @@ _ALL: Final = (
     Toolchain(
         name="typescript",
         main_file="main.ts",
-        compile=("esbuild", "main.ts", "--outfile=main.js", "--log-level=warning"),
+        # Node takes `main.js` for a script with `require`, and would not have `import` in it.
+        compile=("esbuild", "main.ts", "--outfile=main.js", "--format=cjs", "--log-level=warning"),
         run=("node", "main.js"),
         version=("esbuild", "--version"),
         packages=("nodejs", "esbuild"),

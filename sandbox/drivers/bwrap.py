@@ -1,12 +1,14 @@
 """Programs in namespaces on the host, made by bubblewrap: for machines without Docker.
 
-Every run has fresh namespaces of every kind, no network and no capability; it sees `/usr` and the
-Python in use, and otherwise only the job's own disk. As root, programs run as a user of the slot's
-own in control groups; as anybody else they run in a user namespace, and limits are kept by sampling
-`/proc` (see `sandbox.runner.procfs` for what is missed then).
+As root, where control groups can be made, bubblewrap makes one long-lived place a slot, and in it the
+supervisor of `slots` makes fresh namespaces for every run, whose programs are a user of the slot's own
+(`sandbox.runner.enclosed`). As root without control groups, and as anybody else, bubblewrap makes the
+namespaces of every run (`sandbox.runner.hosted`), and limits are kept by sampling `/proc` (see
+`sandbox.runner.procfs` for what is missed then).
 
-What is not covered: one kernel for all, of which a fault is everybody's; and whatever is readable in
-`/usr` is readable for programs.
+Every run has no network and no capability; it sees `/usr` and the Python in use, and otherwise only
+the job's own disk. What is not covered: one kernel for all, of which a fault is everybody's; and
+whatever is readable in `/usr` is readable for programs.
 """
 
 from __future__ import annotations
@@ -16,10 +18,8 @@ import base64
 import json
 import logging
 import os
-import py_compile
 import secrets
 import shutil
-import site
 import socket
 import subprocess
 import sys
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import sandbox
 from sandbox.driver import CellBrokenError, DriverUnavailableError
-from sandbox.drivers import groups, trial
+from sandbox.drivers import groups, kit, slot_trial, trial
 from sandbox.drivers.link import Link
 from sandbox.drivers.slot_cell import SlotCell
 from sandbox.jobs import Observation, Status
@@ -48,23 +48,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FIRST_USER: Final = 1_990_000_000
-"""Slot n's programs are user FIRST_USER + n of the host, where the service is root."""
+_FIRST_USER: Final = 1_990_000_000
+_SERVICES: Final = 65_536
+_MOST_SLOTS: Final = 1_024
 _PREFIX: Final = "rewarden-bwrap-"
-RUNNER: Final = "/opt/runner"
 _SEARCHED: Final = f"{sys.base_prefix}/bin:{PATH}"
 """Python is the one that this is run with, whatever else there is."""
+_ENVIRONMENT: Final = {**ENVIRONMENT, "PATH": _SEARCHED}
 END_SECONDS: Final = 2.0
 _STREAM_LIMIT: Final = 1024 * 1024
-_ROOT_FOLDERS: Final = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
-_SHARED: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/certs/java")
-_NOTHING: Final = "nothing"
-"""An empty file, seen in place of others."""
-_ACCOUNTS: Final = {
-    "passwd": "root:x:0:0::/:/bin/false\nnobody:x:65534:65534::/tmp:/bin/false\n",
-    "group": "root:x:0:\nnogroup:x:65534:\n",
-    "hosts": "127.0.0.1 localhost sandbox\n",
-}
 
 
 class BwrapDriver:
@@ -72,8 +64,10 @@ class BwrapDriver:
 
     name = "bwrap"
 
-    def __init__(self, *, slots: int) -> None:
+    def __init__(self, *, slots: int, with_groups: bool = True) -> None:
+        """`with_groups` may make control groups, where that is possible."""
         self._slots = slots
+        self._with_groups = with_groups and os.geteuid() == 0
         self._launchers: dict[int, _Launcher] = {}
         self._folder: Path | None = None
         self._groups: list[Path] = []
@@ -85,15 +79,17 @@ class BwrapDriver:
         self._check()
         _reap()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        _write_kit(self._folder)
-        if os.geteuid() == 0:
+        if self._with_groups:
             self._groups = groups.make_folders(secrets.token_hex(4))
+        await asyncio.to_thread(kit.write, self._folder, self._groups)
         self._versions = await asyncio.to_thread(languages_on_host, _SEARCHED)
         try:
             await asyncio.gather(*(self.renew(slot) for slot in range(self._slots)))
         except CellBrokenError as error:
             raise DriverUnavailableError(str(error)) from error
         await trial.try_out(self)
+        if self._groups:
+            await slot_trial.try_out(self, 0)
         logger.info("bubblewrap: runs are measured by %s", self.metering)
 
     @property
@@ -107,17 +103,17 @@ class BwrapDriver:
         launcher = self._launchers.get(slot)
         if launcher is None or launcher.link.is_broken:
             raise CellBrokenError("the slot's launcher has ended")
-        return HostCell(launcher.link, self._versions)
+        return HostCell(launcher.link, self._versions, is_warm=bool(self._groups))
 
     async def renew(self, slot: int) -> None:
         """Replace the slot's launcher; `CellBrokenError` if there is no new one."""
         await self._end(slot)
-        place = self._place(slot)
-        self._launchers[slot] = launcher = _Launcher.begin(place)
+        launcher, name = self._begin(slot)
+        self._launchers[slot] = launcher
         try:
             launcher.link = Link(*await launcher.connect())
             await launcher.link.ask("open", "opened")
-            self._sweep(slot, place["name"])
+            self._sweep(slot, name)
         except (CellBrokenError, OSError) as error:
             await self._end(slot)
             raise CellBrokenError(f"no launcher can be had: {error}") from error
@@ -145,24 +141,35 @@ class BwrapDriver:
         except OSError as error:
             raise DriverUnavailableError(str(error)) from error
 
-    def _place(self, slot: int) -> dict[str, Any]:
+    def _begin(self, slot: int) -> tuple[_Launcher, str]:
+        """Begin what serves a slot; also return the name of what is the slot's own."""
         folder = self._folder
         if folder is None:
             raise CellBrokenError("the driver is not started")
         name = f"{slot}-{secrets.token_hex(4)}"
         (folder / name).mkdir()
+        place = {"folder": str(folder / name), "links": kit.links(), "binds": kit.binds(folder)}
+        if self._groups:
+            return _Launcher.begin("enclosed", place | self._enclosure(slot, name)), name
+        return _Launcher.begin("hosted", place | self._bubblewrap(slot)), name
+
+    def _enclosure(self, slot: int, name: str) -> dict[str, Any]:
         return {
-            "folder": str(folder / name),
+            "program": shutil.which("bwrap"),
             "groups": [str(path) for path in self._groups],
             "name": name,
-            "links": _links(),
-            "binds": _binds(folder),
+            "environment": _ENVIRONMENT,
+            "user": first_user(os.getpid()) + slot,
+        }
+
+    def _bubblewrap(self, slot: int) -> dict[str, Any]:
+        return {
             "system_calls": base64.b64encode(self._filter).decode(),
             "bubblewrap": {
                 "program": shutil.which("bwrap"),
                 "setpriv": shutil.which("setpriv"),
-                "environment": {**ENVIRONMENT, "PATH": _SEARCHED},
-                "user": FIRST_USER + slot if os.geteuid() == 0 else None,
+                "environment": _ENVIRONMENT,
+                "user": first_user(os.getpid()) + slot if os.geteuid() == 0 else None,
             },
         }
 
@@ -170,9 +177,12 @@ class BwrapDriver:
         """Remove what launchers of a slot that were killed have left; `name` is the one there now."""
         for place in (self._folder, *self._groups):
             for left in place.glob(f"{slot}-*") if place else ():
-                if not left.name.startswith(name):
-                    with suppress(OSError):  # a process may still be ending in there
-                        shutil.rmtree(left) if place == self._folder else left.rmdir()
+                if left.name == name:
+                    continue
+                if place == self._folder:
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    groups.remove(left)
 
     async def _end(self, slot: int) -> None:
         launcher = self._launchers.pop(slot, None)
@@ -180,11 +190,20 @@ class BwrapDriver:
             await launcher.end()
 
 
+def first_user(service: int) -> int:
+    """Return whom the programs of a service's first slot are, where it is root; slots count on.
+
+    Limits of the kernel that count per user are not shared among the services of a host, unless the
+    numbers of their processes are the same in their lowest 16 bits.
+    """
+    return _FIRST_USER + service % _SERVICES * _MOST_SLOTS
+
+
 class HostCell(SlotCell):
     """A cell beside a launcher; the launcher speaks like the supervisor of a slot."""
 
-    def __init__(self, link: Link, versions: dict[str, str]) -> None:
-        super().__init__(link, is_warm=False)
+    def __init__(self, link: Link, versions: dict[str, str], *, is_warm: bool) -> None:
+        super().__init__(link, is_warm=is_warm, environment=_ENVIRONMENT)
         self._versions = versions
 
     async def prepare(self, job: Job) -> Observation | None:
@@ -205,11 +224,11 @@ class _Launcher:
         self.link: Link
 
     @classmethod
-    def begin(cls, place: dict[str, Any]) -> _Launcher:
-        """Begin one."""
+    def begin(cls, module: str, place: dict[str, Any]) -> _Launcher:
+        """Begin one: a module of `sandbox.runner`."""
         ours, theirs = socket.socketpair()
         with theirs:
-            argv = [sys.executable, "-S", "-s", "-m", "sandbox.runner.hosted"]
+            argv = [sys.executable, "-S", "-s", "-m", f"sandbox.runner.{module}"]
             process = subprocess.Popen(  # noqa: S603  # ourselves
                 [*argv, json.dumps(place), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
@@ -250,58 +269,3 @@ def _reap() -> None:
         with suppress(OSError):
             if folder.stat().st_uid == os.geteuid() and not Path("/proc", owner).exists():
                 shutil.rmtree(folder)
-
-
-def _write_kit(folder: Path) -> None:
-    """Write the files of ours that programs see."""
-    folder.chmod(0o755)
-    kit = folder / "kit"
-    (kit / "runner").mkdir(parents=True)
-    (kit / "etc").mkdir()
-    source = Path(sandbox.__file__).parent / "runner"
-    for name in ("call.py", "call.js", "values.py"):
-        shutil.copy2(source / name, kit / "runner" / name)
-    py_compile.compile(str(kit / "runner" / "values.py"), dfile=f"{RUNNER}/values.py")
-    # One folder to be mounted, in place of a mount for each: that is a third of a run's set-up.
-    for path in (*map(Path, _SHARED), *Path("/etc").glob("java-*")):
-        _copy(path, kit / path.relative_to("/"))
-    (kit / _NOTHING).touch()
-    for name, content in _ACCOUNTS.items():
-        (kit / "etc" / name).write_text(content)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file or folder, if it is there; what cannot be read is not for programs either."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError, shutil.Error):
-        if source.is_dir():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-        elif source.is_file():
-            shutil.copy2(source, target)
-
-
-def _links() -> list[tuple[str, str]]:
-    """Return what are links in the root folder of this host, and where they lead."""
-    paths = (Path("/", name) for name in _ROOT_FOLDERS)
-    return [(str(path), str(path.readlink())) for path in paths if path.is_symlink()]
-
-
-def _binds(folder: Path) -> list[tuple[str, str]]:
-    """Return what every program sees of the host, each with where it sees it."""
-    roots = (Path("/", name) for name in _ROOT_FOLDERS)
-    there = [Path("/usr"), *(path for path in roots if path.is_dir() and not path.is_symlink())]
-    if not Path(sys.base_prefix).is_relative_to("/usr"):
-        there.append(Path(sys.base_prefix))
-    binds = [(path, path) for path in there]
-    binds += [(folder / "kit" / "etc", Path("/etc")), (folder / "kit" / "runner", Path(RUNNER))]
-    binds += [(folder / "kit" / _NOTHING, hook) for hook in _start_up_hooks()]
-    return [(str(source), str(place)) for source, place in binds]
-
-
-def _start_up_hooks() -> list[Path]:
-    """Find the files by which installed packages make every start of Python run code of theirs.
-
-    They are the host's business, not a program's, and can cost more than all else in a run.
-    """
-    places = map(Path, site.getsitepackages([sys.base_prefix]))
-    return sorted(hook for place in places for hook in place.glob("*.pth"))

@@ -18,14 +18,13 @@ import docker  # type: ignore[import-untyped]
 from docker import errors
 
 from sandbox.driver import DriverUnavailableError
+from sandbox.drivers.images import IMAGES, check_listed
 from sandbox.languages import ENVIRONMENT
 from sandbox.runner import layout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-IMAGES: Final = ("rewarden-sandbox:full", "rewarden-sandbox:small")
-"""The only images that are ever started; the first that is there is taken."""
 LABEL: Final = "rewarden.sandbox.owner"
 CAPABILITIES: Final = ("SYS_ADMIN", "SETUID", "SETGID", "KILL", "SETPCAP")
 """What the supervisor needs to make namespaces and become a job's user; jobs have none."""
@@ -74,8 +73,7 @@ class Engine:
     """The Docker engine, as far as slots need it."""
 
     def __init__(self, owner: str, images: tuple[str, ...] = IMAGES) -> None:
-        if not set(images) <= set(IMAGES):
-            raise ValueError(f"images must be among {', '.join(IMAGES)}")
+        check_listed(images)
         self._owner = owner
         self._images = images
 
@@ -94,10 +92,21 @@ class Engine:
         if not self.image:
             raise DriverUnavailableError(f"no image is there: build {self._images[-1]}")
 
-    @cached_property
+    @property
     def image(self) -> str:
         """The image that slots are made from; empty if there is none."""
-        return next((image for image in self._images if self._client.images(image)), "")
+        return self._there[0] if self._there else ""
+
+    def pass_over(self) -> bool:
+        """Take the next image that is there, for good; whether there is one."""
+        if len(self._there) > 1:
+            del self._there[0]
+            return True
+        return False
+
+    @cached_property
+    def _there(self) -> list[str]:
+        return [image for image in self._images if self._client.images(image)]
 
     def start(self, slot: int, sockets: Sockets) -> str:
         """Start a slot's container and return its id."""

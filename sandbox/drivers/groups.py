@@ -49,11 +49,15 @@ def make_folders(token: str) -> list[Path]:
 def remove_folders(folders: list[Path]) -> None:
     """Remove the folders, and groups in them that are left."""
     for folder in folders:
-        for group in folder.glob("*/"):
-            with suppress(OSError):
-                group.rmdir()
-        with suppress(OSError):
-            folder.rmdir()
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove a group and those in it, unless a process is still there after a second."""
+    for group in folder.glob("*/"):
+        remove(group)
+    with suppress(OSError):
+        metering.remove(str(folder))
 
 
 def _reap(place: Path) -> None:

@@ -25,8 +25,8 @@ import requests
 from docker import errors
 
 from sandbox.driver import CellBrokenError, DriverUnavailableError
-from sandbox.drivers import trial
-from sandbox.drivers.containers import FIRST_USER, IMAGES, LABEL, OPEN_FILES, STACK_BYTES
+from sandbox.drivers import images as known_images, trial
+from sandbox.drivers.containers import FIRST_USER, LABEL, OPEN_FILES, STACK_BYTES
 from sandbox.drivers.link import Link
 from sandbox.drivers.slot_cell import SlotCell
 from sandbox.jobs import Limits, Observation, Status
@@ -72,17 +72,16 @@ class OneshotDriver:
     name = "oneshot"
 
     def __init__(
-        self, *, slots: int, images: tuple[str, ...] = IMAGES, runtime: str | None = None
+        self, *, slots: int, images: tuple[str, ...] | None = None, runtime: str | None = None
     ) -> None:
-        """`images` must be among those of `containers`; the first that is there is taken."""
-        if not set(images) <= set(IMAGES):
-            raise ValueError(f"images must be among {', '.join(IMAGES)}")
+        """`images` must be listed; without any it is what the environment says."""
+        self._images = images or known_images.wanted(os.environ)
+        known_images.check_listed(self._images)
         self._slots = slots
-        self._images = images
         self._runtime = runtime or os.environ.get(RUNTIME) or "runc"
         self._owner = f"{os.uname().nodename}-oneshot-{os.getpid()}-{secrets.token_hex(4)}"
         self._client: Any = None
-        self._image = ""
+        self._there: list[str] = []
         self._versions: dict[str, str] = {}
 
     async def start(self) -> None:
@@ -91,7 +90,7 @@ class OneshotDriver:
             raise DriverUnavailableError(f"the runtime must be among {', '.join(RUNTIMES)}")
         try:
             await asyncio.to_thread(self._connect)
-            self._versions = await self._ask_versions()
+            self._versions = await self._first_versions()
         except (*_FAULTS, CellBrokenError) as error:
             raise DriverUnavailableError(f"no container can be run: {error}") from error
         await trial.try_out(self)
@@ -103,7 +102,14 @@ class OneshotDriver:
         return ContainerCell(self, FIRST_USER + slot, self._versions)
 
     async def renew(self, slot: int) -> None:
-        """Do nothing: every job has a new container."""
+        """Try the engine; `CellBrokenError` if it does not answer, as then no job can have a container.
+
+        There is nothing to replace: every job has a new container.
+        """
+        try:
+            await asyncio.to_thread(self._client.ping)
+        except _FAULTS as error:
+            raise CellBrokenError(f"the Docker engine does not answer: {error}") from error
 
     async def languages(self) -> dict[str, str]:
         """Return what the toolchains in the image said when the driver was started."""
@@ -134,8 +140,8 @@ class OneshotDriver:
             version="auto", timeout=_TIMEOUT_SECONDS, **docker.utils.kwargs_from_env()
         )
         self._client = client
-        self._image = next((image for image in self._images if client.images(image)), "")
-        if not self._image:
+        self._there = [image for image in self._images if client.images(image)]
+        if not self._there:
             raise DriverUnavailableError(f"no image is there: build {self._images[-1]}")
         if self._runtime not in client.info().get("Runtimes", {}):
             raise DriverUnavailableError(f"the Docker engine has no runtime '{self._runtime}'")
@@ -175,7 +181,7 @@ class OneshotDriver:
         environment = {**ENVIRONMENT, "PYTHONPATH": layout.HOME}
         launcher = ["python3", "-P", "-S", "-s", "-m", "sandbox.runner.contained", str(user)]
         return {
-            "Image": self._image,
+            "Image": self._there[0],
             "Cmd": launcher,
             "Env": [f"{name}={value}" for name, value in environment.items()],
             "Hostname": "sandbox",
@@ -192,11 +198,22 @@ class OneshotDriver:
             "HostConfig": {**_host_configuration(user, limits), "Runtime": self._runtime},
         }
 
+    async def _first_versions(self) -> dict[str, str]:
+        """Ask the first image that will do."""
+        while True:
+            try:
+                return await self._ask_versions()
+            except CellBrokenError as error:
+                if len(self._there) == 1:
+                    raise
+                logger.warning("the image %s is passed over: %s", self._there.pop(0), error)
+
     async def _ask_versions(self) -> dict[str, str]:
         """Ask every toolchain in the image for its version; the missing are left out."""
         versions = {}
         identity, link = await self.begin(FIRST_USER, Limits(memory_mb=1_024))
         try:
+            known_images.check_version(await link.ask("open", "opened"))
             cell = SlotCell(link, is_warm=False)
             for toolchain in TOOLCHAINS.values():
                 seen = await cell.execute(toolchain.version)

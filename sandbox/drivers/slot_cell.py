@@ -13,7 +13,7 @@ from sandbox.languages import ENVIRONMENT, TOOLCHAINS
 from sandbox.names import fault_of_name, same_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sandbox.drivers.link import Frame, Link
     from sandbox.jobs import Job, Run
@@ -47,9 +47,13 @@ _DETAIL: Final = {
 class SlotCell:
     """A cell in a slot's container."""
 
-    def __init__(self, link: Link, *, is_warm: bool) -> None:
+    def __init__(
+        self, link: Link, *, is_warm: bool, environment: Mapping[str, str] = ENVIRONMENT
+    ) -> None:
+        """`is_warm` where Python programs are forked; those have the slot's own environment."""
         self._link = link
         self._is_warm = is_warm
+        self._environment = dict(environment)
         self._job: Job | None = None
         self._runs_left = 0
         self._is_running = False
@@ -127,6 +131,7 @@ class SlotCell:
 
     def _begin(self, order: dict[str, Any], stdin: bytes, *, is_compiling: bool = False) -> None:
         self._is_running = True
+        order["environment"] = None if order["main"] else self._environment
         is_followed = self._runs_left > 0
         self._closes_itself = self._job is not None and not is_followed
         self._link.send(
@@ -179,7 +184,6 @@ def _order(
     """Write what `sandbox.runner.attempt.Order` reads."""
     return {
         "argv": argv,
-        "environment": None if main else dict(ENVIRONMENT),
         "main": main,
         "is_called": is_called,
         "cpu_seconds": limits.cpu_seconds,

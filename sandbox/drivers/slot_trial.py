@@ -9,6 +9,7 @@ from sandbox.jobs import Job, Limits, Run, Status
 from sandbox.languages import TOOLCHAINS
 
 if TYPE_CHECKING:
+    from sandbox.driver import Driver
     from sandbox.drivers.slots import SlotsDriver
     from sandbox.jobs import Observation
 
@@ -52,7 +53,7 @@ _LIMITS: Final = Limits(cpu_seconds=5, memory_mb=64)
 _VERSION_LENGTH: Final = 200
 
 
-async def try_out(driver: SlotsDriver, slot: int) -> None:
+async def try_out(driver: Driver, slot: int) -> None:
     """Run small attacks in a slot; `DriverUnavailableError` says which did not fail."""
     runs = {word: Run(stdin=word) for word in _EXPECTED}
     cell = await driver.open(slot)

@@ -23,16 +23,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sandbox.driver import CellBrokenError, DriverUnavailableError
-from sandbox.drivers import slot_trial, trial
-from sandbox.drivers.containers import IMAGES, Engine, EngineError, Sockets, owner_of
+from sandbox.drivers import images, slot_trial, trial
+from sandbox.drivers.containers import Engine, EngineError, Sockets, owner_of
 from sandbox.drivers.link import Link, accept
 from sandbox.drivers.slot_cell import SlotCell
-from sandbox.runner import frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sandbox.drivers.link import Frame
 
 logger = logging.getLogger(__name__)
 
@@ -53,15 +51,20 @@ class SlotsOptions:
     """The named volume mounted there, where this service is in a container itself."""
     owner: str | None = None
     """The name by which containers of an earlier service are known; made of the folder if None."""
-    images: tuple[str, ...] = IMAGES
+    images: tuple[str, ...] = images.IMAGES
+    """The first of them that will do is taken."""
     is_warm: bool = True
     """Whether Python runs are forked from a warm interpreter."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> SlotsOptions:
-        """Read the folder and the volume."""
+        """Read the folder, the volume and the image."""
         folder = environment.get(_FOLDER)
-        return cls(Path(folder) if folder else None, environment.get(_VOLUME) or None)
+        return cls(
+            Path(folder) if folder else None,
+            environment.get(_VOLUME) or None,
+            images=images.wanted(environment),
+        )
 
 
 @dataclass(slots=True)
@@ -94,7 +97,8 @@ class SlotsDriver:
             left = await asyncio.to_thread(self._engine.reap)
             if left:
                 logger.warning("removed %d containers of an earlier service", left)
-            await asyncio.gather(*(self.renew(slot) for slot in range(self._number)))
+            await self._renew_first()
+            await asyncio.gather(*(self.renew(slot) for slot in range(1, self._number)))
             await trial.try_out(self, 0)
             await slot_trial.try_out(self, 0)
             self._languages = await slot_trial.versions(self, 0)
@@ -104,6 +108,17 @@ class SlotsDriver:
         except DriverUnavailableError:
             await self.close()
             raise
+
+    async def _renew_first(self) -> None:
+        """Start the first slot, with the first image that will do."""
+        while True:
+            image = self._engine.image
+            try:
+                return await self.renew(0)
+            except CellBrokenError as error:
+                if not self._engine.pass_over():
+                    raise
+                logger.warning("the image %s is passed over: %s", image, error)
 
     async def open(self, slot: int) -> SlotCell:
         """Open a cell; that the supervisor has died meanwhile shows in its first run."""
@@ -126,7 +141,7 @@ class SlotsDriver:
                 async with asyncio.timeout(CALL_IN_SECONDS):
                     link = await calling
                 self._slots[slot] = _Slot(link, container)
-                _check_version(await link.ask("open", "opened"))
+                images.check_version(await link.ask("open", "opened"))
             except BaseException as error:
                 self._slots.pop(slot, None)
                 await self._abandon(container)
@@ -157,12 +172,6 @@ class SlotsDriver:
         if container:
             with suppress(EngineError, OSError):
                 await asyncio.to_thread(self._engine.remove, container)
-
-
-def _check_version(opened: Frame) -> None:
-    """Images are built apart from this service: an old one would be misunderstood."""
-    if opened[0].get("protocol") != frames.PROTOCOL:
-        raise CellBrokenError("the image is of another version of this service: build it again")
 
 
 def _broken(error: BaseException) -> BaseException:

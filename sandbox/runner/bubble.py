@@ -10,7 +10,7 @@ the host it is the user who runs the service, of whose files none can be reached
 
 Namespaces are made before there is anything to run in them: bubblewrap waits, when all is made, until
 it is told to go on (`--block-fd`), and then a shell reads the one command that it is to become. By
-then the process is in its control group and has its limits. If bubblewrap never takes that word, it
+then the process has its limits. If bubblewrap never takes that word, it
 has failed.
 """
 
@@ -69,8 +69,6 @@ class Bubblewrap(NamedTuple):
     system_calls: bytes
     """The filter's program."""
     environment: dict[str, str]
-    is_sampled: bool
-    """Whether no control group limits and measures the runs."""
     disk: str
 
     def command(self) -> list[str]:
@@ -97,10 +95,8 @@ class Bubblewrap(NamedTuple):
             *("--bind", f"{self.disk}/work", "/work", "--chdir", "/work"),
             *("--remount-ro", "/dev"),
             *("--info-fd", str(_INFO), "--block-fd", str(_BLOCK)),
-            *("--add-seccomp-fd", str(_FILTER)),
+            *("--add-seccomp-fd", str(_FILTER), "--add-seccomp-fd", str(_SECOND_FILTER)),
         ]
-        if self.is_sampled:
-            options += ["--add-seccomp-fd", str(_SECOND_FILTER)]
         return b"".join(option.encode() + b"\0" for option in options)
 
     def _identity(self) -> tuple[str, ...]:
@@ -119,7 +115,6 @@ class Bubble:
 
     def __init__(self, bubblewrap: Bubblewrap) -> None:
         """Begin to make them. `OSError` if bubblewrap cannot be executed."""
-        self._is_sampled = bubblewrap.is_sampled
         self._is_first = bubblewrap.user is None
         with _owning_files_as(bubblewrap.user):  # so that /dev/stdin can be opened
             (script_in, self._script), (given_in, feed) = os.pipe(), os.pipe()
@@ -131,8 +126,7 @@ class Bubble:
         given = [script_in, given_out, given_err, theirs.detach(), given_in, info]
         given += [os.dup(self._unread), _file(bubblewrap.system_calls)]
         given.append(_file(bubblewrap.options()))
-        if self._is_sampled:
-            given.append(_file(procfs.assemble(os.uname().machine)))
+        given.append(_file(procfs.assemble(os.uname().machine)))
         self._outer = os.posix_spawn(
             bubblewrap.program,
             bubblewrap.command(),
@@ -157,9 +151,8 @@ class Bubble:
         if self.first is None:
             return
         with suppress(ProcessLookupError):
-            if self._is_sampled:
-                os.setpriority(os.PRIO_PROCESS, self.first, _NICE)
-            for kind, value in _resource_limits(order, limit_processes=self._is_sampled):
+            os.setpriority(os.PRIO_PROCESS, self.first, _NICE)
+            for kind, value in _resource_limits(order):
                 resource.prlimit(self.first, kind, value)
         os.write(self._go, b"+")
 
@@ -204,7 +197,7 @@ class Bubble:
             if descriptor >= 0:
                 os.close(descriptor)
         self.watch = self._first_watch = -1
-        return Ending(_true_status(status), cpu_seconds if self._is_sampled else 0.0, fault)
+        return Ending(_true_status(status), cpu_seconds, fault)
 
     def _fault(self, status: int) -> str:
         has_word, _, _ = select.select([self._unread], [], [], 0)
@@ -252,7 +245,7 @@ def _true_status(status: int) -> int:
     return number if 0 < number < signal.NSIG else status
 
 
-def _resource_limits(order: Order, *, limit_processes: bool) -> list[tuple[int, tuple[int, int]]]:
+def _resource_limits(order: Order) -> list[tuple[int, tuple[int, int]]]:
     seconds = int(order.cpu_seconds) + _BACKSTOP_SECONDS
     limits = [
         (resource.RLIMIT_CORE, 0),
@@ -261,8 +254,7 @@ def _resource_limits(order: Order, *, limit_processes: bool) -> list[tuple[int, 
         (resource.RLIMIT_MEMLOCK, _LOCKED_BYTES),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NPROC, order.processes + INIT_PROCESSES),
         (resource.RLIMIT_STACK, _STACK_BYTES),
     ]
-    if limit_processes:
-        limits.append((resource.RLIMIT_NPROC, order.processes + INIT_PROCESSES))
     return [(kind, (value, value)) for kind, value in limits]

@@ -1,4 +1,4 @@
-"""The place of one slot on the host: a disk in a mount namespace of its own, and control groups.
+"""The place of one slot on a host without control groups: a disk in a mount namespace of its own.
 
 The slot also has a network namespace of its own, with nothing but loopback, for all its runs.
 
@@ -23,7 +23,7 @@ from sandbox.runner.bubble import INIT_PROCESSES, Bubble, Bubblewrap
 from sandbox.runner.procfs import ProcessTree
 
 if TYPE_CHECKING:
-    from sandbox.runner.metering import Group, Hierarchy
+    from sandbox.runner.metering import Group
     from sandbox.runner.watch import Order
 
 _NEW_USER: Final = 0x1000_0000
@@ -36,7 +36,7 @@ _WRITING_FILES: Final = 100_000
 
 
 class HostPlace:
-    """Runs under bubblewrap, each in a control group of its own where that can be had.
+    """Runs under bubblewrap, each in namespaces that bubblewrap makes for it.
 
     While one job's last run goes on, a disk and namespaces for the next job are made already.
     """
@@ -45,30 +45,25 @@ class HostPlace:
         self,
         *,
         folder: str,
-        groups: list[str],
-        name: str,
         system_calls: str,
         links: list[tuple[str, str]],
         binds: list[tuple[str, str]],
         bubblewrap: dict[str, Any],
     ) -> None:
         self._folder = folder
-        self._name = name
-        # A host that was killed has left folders and groups: this one must not meet them.
+        # A host that was killed has left folders: this one must not meet them.
         self._tag = os.urandom(4).hex()
         self._numbers = itertools.count()
-        self._hierarchy = _hierarchy(groups)
         self._root = Path(folder, f"root-{self._tag}")
         self._devices = Path(folder, f"dev-{self._tag}")
         self._bubblewrap = Bubblewrap(
             **bubblewrap,
             root=str(self._root),
             devices=str(self._devices),
-            is_sampled=self._hierarchy is None,
             disk="",
             system_calls=base64.b64decode(system_calls),
         )
-        _leave_the_host(alone=self._bubblewrap.user is not None)
+        leave_the_host(alone=self._bubblewrap.user is not None)
         _adopt_orphans()
         scenery.build(self._root, links, binds)
         scenery.build_devices(self._devices)
@@ -88,15 +83,9 @@ class HostPlace:
         return room
 
     def _ready(self, room: _Room) -> tuple[Bubble, Group]:
-        """Make namespaces and a group for a run that is not known yet."""
+        """Make namespaces for a run that is not known yet, and watch them."""
         bubble = Bubble(self._bubblewrap._replace(disk=room.disk))
-        group: Group
-        if self._hierarchy is None:
-            group = ProcessTree(_BEFORE_THE_RUN, room.used_bytes)
-        else:
-            group = self._hierarchy.make(
-                f"{self._name}-{self._tag}-{next(self._numbers)}", _BEFORE_THE_RUN
-            )
+        group = ProcessTree(_BEFORE_THE_RUN, room.used_bytes)
         if bubble.first is not None:
             group.add(bubble.first)
         return bubble, group
@@ -215,14 +204,7 @@ class _Room:
             os.chown(path, self._user, self._user)
 
 
-def _hierarchy(folders: list[str]) -> Hierarchy | None:
-    paths = [Path(folder) for folder in folders]
-    if not paths:
-        return None
-    return metering.Version2(*paths) if len(paths) == 1 else metering.Version1(*paths)
-
-
-def _leave_the_host(*, alone: bool) -> None:
+def leave_the_host(*, alone: bool) -> None:
     """Go where mounts and network are the slot's own; as an ordinary user, as root of a namespace.
 
     A network namespace for every run would cost more than all other namespaces together.

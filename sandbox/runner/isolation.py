@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NEW_MOUNTS: Final = 0x0002_0000
+NEW_GROUPS: Final = 0x0200_0000
 NEW_UTS: Final = 0x0400_0000
 NEW_IPC: Final = 0x0800_0000
 NEW_PIDS: Final = 0x2000_0000

@@ -64,7 +64,7 @@ class Launcher:
         while True:
             header, body = self._hear()
             if header["kind"] == "open":
-                self._service.sendall(frames.pack("opened"))
+                self._service.sendall(frames.pack("opened", protocol=frames.PROTOCOL))
             elif header["kind"] == "files":
                 self._write(header["files"], body)
             elif header["kind"] == "run":

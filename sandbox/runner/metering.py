@@ -148,7 +148,7 @@ class _GroupOfVersion2:
             _write(f"{self._folder}/memory.swap.max", 0)
 
     def remove(self) -> None:
-        _remove(self._folder)
+        remove(self._folder)
 
 
 class Version1:
@@ -214,7 +214,7 @@ class _GroupOfVersion1:
 
     def remove(self) -> None:
         for folder in (self._memory, self._pids, self._cpuacct):
-            _remove(folder)
+            remove(folder)
 
 
 def controllers_of_version_1(cgroups: str) -> dict[str, str]:
@@ -226,6 +226,11 @@ def controllers_of_version_1(cgroups: str) -> dict[str, str]:
             if name and "=" not in name:
                 found[name] = names
     return found
+
+
+def at(folders: list[Path]) -> Hierarchy:
+    """Return the groups below one folder of version 2, or three of version 1."""
+    return Version2(*folders) if len(folders) == 1 else Version1(*folders)
 
 
 def mount_hierarchy(folder: Path) -> Hierarchy:
@@ -277,7 +282,8 @@ def _states(listing: str) -> Iterator[bytes]:
             yield _read(f"/proc/{thread.decode()}/stat").rpartition(b")")[2].split()[0]
 
 
-def _remove(folder: str) -> None:
+def remove(folder: str) -> None:
+    """Remove an empty group; `OSError` if a process is still in it after a second."""
     deadline = time.monotonic() + _REMOVE_SECONDS
     while True:
         try:

@@ -21,7 +21,6 @@ _DEVICE_LINKS: Final = {
     "stdin": "/proc/self/fd/0",
     "stdout": "/proc/self/fd/1",
     "stderr": "/proc/self/fd/2",
-    "ptmx": "pts/ptmx",
 }
 _FLAGS: Final = isolation.NO_SUID | isolation.NO_DEVICES
 
@@ -46,8 +45,12 @@ def build(root: Path, links: Sequence[tuple[str, str]], binds: Sequence[tuple[st
         isolation.mount(source, str(place), None, isolation.BIND | isolation.RECURSIVE)
 
 
-def build_devices(folder: Path) -> None:
-    """Make what a run sees as `/dev`: some devices that harm nobody, and terminals of the slot's own."""
+def build_devices(folder: Path, *, shm: str = "") -> None:
+    """Make what a run sees as `/dev`: some devices that harm nobody.
+
+    Shared memory is a link to the place `shm`, or, without one, an empty folder for each run to mount
+    its own at, beside terminals of the slot's own.
+    """
     folder.mkdir()
     flags = isolation.NO_SUID | isolation.NO_EXEC
     isolation.mount("devices", str(folder), "tmpfs", flags, "size=64k,mode=0755")
@@ -56,6 +59,10 @@ def build_devices(folder: Path) -> None:
         isolation.mount(f"/dev/{name}", str(folder / name), None, isolation.BIND)
     for name, leads_to in _DEVICE_LINKS.items():
         (folder / name).symlink_to(leads_to)
+    if shm:
+        (folder / "shm").symlink_to(shm)
+        return
+    (folder / "ptmx").symlink_to("pts/ptmx")
     for name in ("shm", "pts"):
         (folder / name).mkdir()
     options = "newinstance,ptmxmode=0666,mode=620"

@@ -15,9 +15,14 @@ _CHUNK: Final = 1 << 16
 class Service:
     """A connection on which frames come and go; `HungUpError` when the service is gone."""
 
-    def __init__(self, path: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(path)
+    def __init__(self, place: str) -> None:
+        """Call at a path; a number is that of a descriptor which is connected already."""
+        if place.isdecimal():
+            self._socket = socket.socket(fileno=int(place))
+            self._socket.set_inheritable(False)
+        else:
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.connect(place)
         self._frames = frames.Reader()
 
     def fileno(self) -> int:

@@ -1,7 +1,8 @@
-"""The first process of a slot's container, which serves jobs.
+"""The first process of a slot, which serves jobs: in a container, or in namespaces on a host.
 
 `python -m sandbox.runner.supervisor SOCKET USER NAME=VALUE…`: what follows the user is the
-environment of jobs. It calls the service on the slot's socket, and does what it is told, one job at a time:
+environment of jobs. It calls the service on the slot's socket, which is a path or a descriptor, and
+does what it is told, one job at a time:
 
     open                  are you there?                             opened
     files  + contents     write them, before anything has run
@@ -34,6 +35,8 @@ from sandbox.runner.service import Service
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+
+    from sandbox.runner.metering import Hierarchy
 
 _ZYGOTE: Final = (sys.executable, "-P", "-s", "-m", "sandbox.runner.zygote")
 
@@ -101,18 +104,26 @@ def main() -> None:
     isolation.set_dumpable(dumpable=False)
     service = Service(path)
     try:
-        isolation.mount("groups", layout.GROUPS, "tmpfs", metering.MOUNT_FLAGS, "size=64k")
         # Of the first processes of runs, the kernel collects what is left when they have ended.
         zygote = _start_zygote(user, environment)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        hierarchy = metering.mount_hierarchy(Path(layout.GROUPS))
-        room = Room(zygote, hierarchy, user)
+        room = Room(zygote, _hierarchy(), user)
         Supervisor(service, room, user).serve()
     except descriptors.HungUpError as error:
         sys.stderr.write(f"{error}\n")
     except (metering.MeteringUnavailableError, OSError, RuntimeError) as error:
         service.send(frames.pack("broken", why=str(error)))
         raise
+
+
+def _hierarchy() -> Hierarchy:
+    """Take the control groups that are given, or else divide the container's own."""
+    for count in (1, 3):
+        given = [Path(place) for place in layout.given_groups(count)]
+        if given[0].exists():
+            return metering.at(given)
+    isolation.mount("groups", layout.GROUPS, "tmpfs", metering.MOUNT_FLAGS, "size=64k")
+    return metering.mount_hierarchy(Path(layout.GROUPS))
 
 
 def _start_zygote(user: int, environment: dict[str, str]) -> socket.socket:

@@ -35,6 +35,8 @@ _WARM: Final = (
 _DISK_OPTIONS: Final = "size=128m,nr_inodes=8192,mode=0755"
 _HIDDEN: Final = (
     layout.SOCKETS,
+    *layout.given_groups(1),
+    *layout.given_groups(3),
     layout.GROUPS,
     layout.SHM,
     "/dev/mqueue",
@@ -80,10 +82,11 @@ class Zygote:
         for place in (*_HIDDEN, *_DOCKERS_FILES):
             with suppress(OSError):  # not every engine mounts each
                 isolation.unmount(place)
-        for place in (layout.HOME, "/sys"):
+        for place in (layout.HOME, "/sys") if Path("/sys").exists() else (layout.HOME,):
             isolation.mount("none", place, "tmpfs", _NO_FILES, "size=4k,nr_inodes=2,mode=0555")
-        Path(layout.SHM).rmdir()
-        Path(layout.SHM).symlink_to(layout.SHM_ON_DISK)
+        if not Path(layout.SHM).is_symlink():
+            Path(layout.SHM).rmdir()
+            Path(layout.SHM).symlink_to(layout.SHM_ON_DISK)
         isolation.mount(layout.HOSTS, "/etc/hosts", None, isolation.BIND)
         isolation.empty_bounding_set()
         isolation.keep_capabilities_to_oneself()

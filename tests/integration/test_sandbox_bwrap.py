@@ -21,8 +21,8 @@ import pytest
 import pytest_asyncio
 
 from sandbox.driver import CellBrokenError, DriverUnavailableError
-from sandbox.drivers import groups, trial
-from sandbox.drivers.bwrap import FIRST_USER, BwrapDriver
+from sandbox.drivers import trial
+from sandbox.drivers.bwrap import BwrapDriver, first_user
 from sandbox.jobs import Call, Job, Run, Status
 from tests.sandbox_programs import (
     BOMBS,
@@ -34,6 +34,7 @@ from tests.sandbox_programs import (
 )
 
 ROOT: Final = Path(__file__).parents[2]
+USER: Final = first_user(os.getpid())
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,7 +57,7 @@ async def driver(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
     await made.start()
     yield made
     await made.close()
-    assert not any(processes_of(FIRST_USER + slot) for slot in range(2))
+    assert [line for slot in range(2) for line in processes_of(USER + slot)] == []
     assert made._folder is not None
     assert not made._folder.exists()
     assert not any(folder.exists() for folder in made._groups)
@@ -64,10 +65,8 @@ async def driver(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sampled(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
-    made = BwrapDriver(slots=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "make_folders", lambda _: [])
-        await made.start()
+    made = BwrapDriver(slots=1, with_groups=False)
+    await made.start()
     assert made.metering == "sampling /proc"
     yield made
     await made.close()
@@ -75,7 +74,7 @@ async def sampled(bubblewrap: None) -> AsyncIterator[BwrapDriver]:
 
 async def assert_clean(driver: BwrapDriver) -> None:
     """No process is left, and the next job is right."""
-    waiting = [line for line in processes_of(FIRST_USER) if "/bin/sh" not in line]
+    waiting = [line for line in processes_of(USER) if "/bin/sh" not in line]
     assert waiting == []
     await assert_right(driver)
 
@@ -112,7 +111,19 @@ async def test_a_disk_holds_what_it_may_and_no_more(driver: BwrapDriver) -> None
 
 async def test_nothing_of_the_surroundings_can_be_seen(driver: BwrapDriver) -> None:
     (seen,) = await run(driver, hostile("look_around"))
-    assert seen.stdout == b"['1']\n", seen  # bubblewrap's own process in the namespace
+    assert seen.stdout == b"[]\n", seen
+
+
+async def test_the_parent_of_a_program_is_nobody_it_could_know(driver: BwrapDriver) -> None:
+    (seen,) = await run(driver, python("import os; print(os.getppid(), os.getpid() != 1)"))
+    assert seen.stdout == b"0 True\n", seen
+
+
+async def test_without_control_groups_a_process_of_bubblewrap_s_can_be_seen(
+    sampled: BwrapDriver,
+) -> None:
+    (seen,) = await run(sampled, hostile("look_around"))
+    assert seen.stdout == b"['1']\n", seen  # a number, and nothing that could be read
 
 
 async def test_no_system_call_leads_out(driver: BwrapDriver, sampled: BwrapDriver) -> None:
@@ -121,19 +132,23 @@ async def test_no_system_call_leads_out(driver: BwrapDriver, sampled: BwrapDrive
         assert seen.stdout == b"[]\n", seen
 
 
-async def test_the_host_s_files_and_names_are_not_there(driver: BwrapDriver) -> None:
+async def test_the_host_s_files_and_names_are_not_there(
+    driver: BwrapDriver, sampled: BwrapDriver
+) -> None:
     source = """
 import os, socket
 print(sorted(os.listdir("/")), sorted(os.listdir("/etc")), socket.gethostname(), os.listdir("/work"))
 print([line.split()[3] for line in open("/proc/self/mountinfo") if "/disk" in line])
-print(open("/proc/1/cmdline").read().count("tmp"))
+print(os.path.exists("/proc/1") and open("/proc/1/cmdline").read().count("tmp") > 0)
 """
-    (seen,) = await run(driver, python(source))
-    first, second, third = seen.stdout.decode().splitlines()
-    assert not {"'home'", "'var'", "'sys'", "'run'", "'boot'"} & set(first.strip("[]").split(", "))
-    assert "'shadow'" not in first
-    assert first.endswith("sandbox ['main.py']")
-    assert (second, third) == ("[]", "0")
+    for each in (driver, sampled):
+        (seen,) = await run(each, python(source))
+        first, second, third = seen.stdout.decode().splitlines()
+        hidden = {"'home'", "'var'", "'sys'", "'run'", "'boot'"}
+        assert not hidden & set(first.strip("[]").split(", "))
+        assert "'shadow'" not in first
+        assert first.endswith("sandbox ['main.py']")
+        assert (second, third) == ("[]", "False")
 
 
 async def test_packages_of_the_host_run_no_code_at_the_start_of_a_program(
@@ -328,19 +343,44 @@ async def test_an_abandoned_run_is_ended_when_the_cell_is_closed(driver: BwrapDr
     await assert_clean(driver)
 
 
-async def test_a_launcher_that_is_killed_takes_its_programs_along(driver: BwrapDriver) -> None:
+def line_of(pid: int) -> list[int]:
+    """A process, its first child, and so on."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(line_of(int(children[0])) if children else [])]
+
+
+@pytest.mark.parametrize("depth", range(3), ids=["bubblewrap", "process 1", "supervisor"])
+async def test_whoever_of_a_slot_is_killed_takes_its_programs_along(
+    driver: BwrapDriver, depth: int
+) -> None:
     cell = await driver.open(0)
     job = python("while True: pass", cpu_seconds=30)
     await cell.prepare(job)
     running = asyncio.create_task(cell.run(job.runs[0]))
     await asyncio.sleep(0.2)
-    driver._launchers[0]._process.kill()
+    os.kill(line_of(driver._launchers[0]._process.pid)[depth], signal.SIGKILL)
     with pytest.raises(CellBrokenError):
         await running
     await cell.close()
     with pytest.raises(CellBrokenError):
         await driver.open(0)
     await driver.renew(0)
+    await assert_clean(driver)
+
+
+async def test_a_supervisor_that_hangs_is_replaced_with_all_that_it_had(
+    driver: BwrapDriver,
+) -> None:
+    job = python("while True: pass", cpu_seconds=30)
+    cell = await driver.open(0)
+    await cell.prepare(job)
+    running = asyncio.create_task(cell.run(job.runs[0]))
+    await asyncio.sleep(0.2)
+    os.kill(line_of(driver._launchers[0]._process.pid)[2], signal.SIGSTOP)
+    await driver.renew(0)
+    with pytest.raises(CellBrokenError):
+        await running
+    assert await asyncio.to_thread(are_gone, [USER])
     await assert_clean(driver)
 
 
@@ -380,7 +420,9 @@ async def test_a_service_that_is_killed_leaves_no_process_and_the_next_one_clear
     await asyncio.sleep(0.3)
     service.kill()
     await service.wait()
-    assert await asyncio.to_thread(are_gone, range(FIRST_USER + 2, FIRST_USER + 7))
+    assert await asyncio.to_thread(
+        are_gone, range(first_user(service.pid), first_user(service.pid) + 7)
+    )
     after = BwrapDriver(slots=1)
     await after.start()
     await after.close()

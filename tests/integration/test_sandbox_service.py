@@ -87,7 +87,10 @@ def image(docker_engine: None) -> None:
 @asynccontextmanager
 async def opened(driver: str, folder: Path) -> AsyncIterator[Sandbox]:
     path = folder / "socket"
-    environment = {"REWARDEN_SANDBOX_SOCKETS": str(folder / "slots")}
+    environment = {
+        "REWARDEN_SANDBOX_SOCKETS": str(folder / "slots"),
+        "REWARDEN_SANDBOX_IMAGE": "small",  # the one that was built for these tests
+    }
     try:
         with running_sandbox(path, "--driver", driver, "--slots", "2", **environment) as process:
             async with SandboxClient(f"unix:{path}") as client:

@@ -9,7 +9,8 @@ import docker  # type: ignore[import-untyped]
 import pytest
 
 from sandbox.driver import DriverUnavailableError
-from sandbox.drivers.containers import IMAGES, LABEL, Engine, EngineError, Sockets, owner_of
+from sandbox.drivers.containers import LABEL, Engine, EngineError, Sockets, owner_of
+from sandbox.drivers.images import IMAGES
 
 
 class Client:
@@ -75,13 +76,17 @@ def test_nothing_is_open_that_need_not_be(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert config["Labels"] == {LABEL: "me"}
 
 
+@pytest.mark.parametrize(
+    ("profile", "asked"), [("apparmor", "apparmor=unconfined"), ("selinux", "label=disable")]
+)
 def test_profiles_that_forbid_mounts_are_lifted_only_where_there_are_any(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, profile: str, asked: str
 ) -> None:
-    made, client = engine(monkeypatch, security=["name=apparmor", "name=seccomp,profile=default"])
+    there = [f"name={profile}", "name=seccomp,profile=default"]
+    made, client = engine(monkeypatch, security=there)
     made.start(0, Sockets(tmp_path))
     options = client.created[0]["HostConfig"]["SecurityOpt"]
-    assert options == ["no-new-privileges:true", "apparmor=unconfined"]
+    assert options == ["no-new-privileges:true", asked]
 
 
 def test_a_slot_sees_the_folder_of_its_own_socket_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox.driver import CellBrokenError
-from sandbox.drivers import link as link_module, slots
+from sandbox.drivers import link as link_module
 from sandbox.drivers.link import Link, accept
 from sandbox.drivers.slot_cell import SlotCell
 from sandbox.jobs import Call, Job, Run, Status
@@ -238,13 +238,6 @@ async def test_a_supervisor_that_cannot_work_says_why(ends: Ends) -> None:
     supervisor.writer.close()
     with pytest.raises(CellBrokenError, match="no groups"):
         await link.ask("open", "opened")
-
-
-def test_an_image_of_another_version_is_told_to_be_built_again() -> None:
-    slots._check_version(({"kind": "opened", "protocol": frames.PROTOCOL}, b""))
-    for said in ({"kind": "opened"}, {"kind": "opened", "protocol": frames.PROTOCOL + 1}):
-        with pytest.raises(CellBrokenError, match="build it again"):
-            slots._check_version((said, b""))
 
 
 async def test_silence_is_noticed_but_beats_are_not_silence(
