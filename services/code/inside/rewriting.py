@@ -27,11 +27,22 @@ if TYPE_CHECKING:
 _UNUSABLE: Final = frozenset(
     {"__class__", "__dict__", "__doc__", "__mro__", "__bases__", "__name__", "__annotations__"}
 )
+_COPIED: Final = (list, dict, set, frozenset, tuple, bytearray)
+_SHARED: Final = frozenset(
+    (
+        *("stdin", "stdout", "stderr", "redirect_stdout", "redirect_stderr", "StringIO", "BytesIO"),
+        *("patch", "monkeypatch", "environ", "putenv", "chdir", "tempfile", "tmp_path", "open"),
+        *("capsys", "capfd", "caplog", "write_text", "write_bytes", "read_text", "read_bytes"),
+    )
+)
+"""Names of what a process has once: the program runs in another, where a change is not seen."""
 
 
 def same(one: Value, other: Value) -> bool:
     """Say whether two are the same object, in the program if they are the program's."""
     one, other = settled(one), settled(other)
+    if isinstance(one, _COPIED) and isinstance(other, _COPIED) and one is not other:
+        raise UnsupportedError("it asks whether two values are the same object")
     if one is other or not (isinstance(one, Proxy) and isinstance(other, Proxy)):
         return one is other
     return bool(settled(one._rewarden_operate("is_", other)))
@@ -104,6 +115,26 @@ def rewritten(code: str, name: str) -> ast.Module:
     changed = _Rewriter(_imported(tree)).visit(tree)
     module: ast.Module = ast.fix_missing_locations(changed)
     return module
+
+
+def check_apart(code: str) -> None:
+    """Raise if tests use what a program in another process would have to share."""
+    for used in sorted(_names(code) & _SHARED):
+        raise UnsupportedError(f"it uses '{used}', which the program would have to share")
+
+
+def _names(code: str) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {one.name for one in node.names}
+    return found
 
 
 def free_names(code: str) -> set[str]:

@@ -1,7 +1,7 @@
 """The main file of a sandbox that runs trusted tests: lists them, and runs one at a time.
 
-The module `solution` is a proxy, unless the suite says that the program itself lies beside it. What a test does with it is answered from what is given here, or
-asked for: see `proxies`. A test's result counts only if nothing that it asked for is open.
+The module `solution` is a proxy, unless the suite says that the program itself lies beside it. What
+a test does with it is answered from what is given here, or asked for: see `proxies`. A test's result counts only if nothing that it asked for is open.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from types import ModuleType
 from services.code.inside.proxies import EndedError, Lazy, Log, UnansweredError, UnsupportedError
 from services.code.inside.rewriting import (
     REPLACED,
+    check_apart,
     free_names,
     is_checked_at_once,
     rewritten,
@@ -61,6 +62,7 @@ def run(test: str | None, answers: list[dict[str, Any]]) -> dict[str, Any]:
     """List the tests of the suite, or run the one with this name."""
     random.seed(0)
     suite = _read_suite()
+    is_apart = not suite["is_beside"]
     log = Log(answers)
     found: dict[str, Any] = {"tests": [], "result": "passed", "why": ""}
     try:
@@ -78,8 +80,26 @@ def run(test: str | None, answers: list[dict[str, Any]]) -> dict[str, Any]:
     except UnansweredError:
         log.is_open = True
     except BaseException as error:  # noqa: BLE001 - whatever a test raises
-        found.update(result="failed", why=f"{type(error).__name__}: {error}"[:500])
+        said = f"{type(error).__name__}: {error}"[:500]
+        found.update(
+            result="unsupported" if is_apart and _may_be_lost(error) else "failed", why=said
+        )
     return {**found, "asked": log.asked, "is_open": log.is_open}
+
+
+def _may_be_lost(error: BaseException) -> bool:
+    """Say whether a value may have lacked something only because it crossed as plain data.
+
+    A dict of a class of its own may make up what it lacks, and a tuple may have names.
+    What the program raised itself is raised by a proxy, so the innermost frame is not a test's.
+    """
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or last.tb_frame.f_code.co_filename.endswith("proxies.py"):
+        return False
+    is_of_plain = isinstance(error, AttributeError) and "'NoneType'" not in str(error)
+    return is_of_plain or isinstance(error, KeyError)
 
 
 def _read_suite() -> dict[str, Any]:
@@ -143,6 +163,8 @@ class _Suite:
         return {name: value for name, value in module.items() if name not in left_out}
 
     def _executed(self, code: str, name: str, names: dict[str, Any] | None = None) -> ModuleType:
+        if not self._suite["is_beside"]:
+            check_apart(code)
         module = ModuleType(name.removesuffix(".py").replace("/", "."))
         vars(module).update({**(names or {}), **REPLACED, "__name__": module.__name__})
         sys.modules[module.__name__] = module
