@@ -27,6 +27,12 @@ class Metrics:
             ["verifier"],
             registry=self._registry,
         )
+        self._flags = Counter(
+            "rewarden_code_flags",
+            "Verdicts on programs that showed a sign of reward hacking.",
+            ["flag"],
+            registry=self._registry,
+        )
         self._seconds = Histogram(
             "rewarden_chunk_seconds",
             "Time to verify one chunk of samples.",
@@ -35,13 +41,22 @@ class Metrics:
         )
 
     def count(self, verdicts: Sequence[Verdict]) -> None:
-        """Count verdicts by verifier and outcome."""
+        """Count verdicts by verifier and outcome, and the flags of programs."""
         given = Tally((verdict.verifier, verdict.outcome) for verdict in verdicts)
         for (verifier, outcome), number in given.items():
             self._verdicts.labels(verifier, outcome.value).inc(number)
         cached = Tally(verdict.verifier for verdict in verdicts if verdict.cached)
         for verifier, number in cached.items():
             self._cached.labels(verifier).inc(number)
+
+        flags = Tally(
+            flag
+            for verdict in verdicts
+            if verdict.verifier == "code"
+            for flag in verdict.details.get("flags", ())
+        )
+        for flag, number in flags.items():
+            self._flags.labels(flag).inc(number)
 
     def time_chunk(self, verifier: str, seconds: float) -> None:
         """Note how long one chunk took."""
