@@ -20,32 +20,38 @@ from services.code.inside.proxies import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, Final, TypeGuard
 
     from services.code.inside.proxies import Value
 
 _UNUSABLE: Final = frozenset(
     {"__class__", "__dict__", "__doc__", "__mro__", "__bases__", "__name__", "__annotations__"}
 )
-_WORLD: Final = frozenset(
+_COPIED: Final = (list, dict, set, frozenset, tuple, bytearray)
+_SHARED: Final = frozenset(
     (
-        *("stdin", "stdout", "stderr", "redirect_stdout", "redirect_stderr", "environ", "argv"),
-        *("setrecursionlimit", "modules", "patch"),
+        *("stdin", "stdout", "stderr", "redirect_stdout", "redirect_stderr", "StringIO", "BytesIO"),
+        *("patch", "monkeypatch", "environ", "putenv", "chdir", "argv", "modules", "tmp_path"),
+        *("setrecursionlimit", "capsys", "capfd", "caplog"),
+        *("write_text", "write_bytes", "read_text", "read_bytes"),
     )
 )
-"""Attributes of what a process has to itself: the program's process has its own."""
-_WORLDLY_MODULES: Final = frozenset(
+"""Names of what a process has once: the program runs in another, where a change is not seen."""
+_SHARED_ONCE_USED: Final = frozenset(
     (
-        *("os", "shutil", "tempfile", "pathlib", "subprocess", "socket", "threading", "signal"),
-        *("multiprocessing", "mock", "builtins", "importlib", "gc", "weakref", "inspect"),
+        *("open", "input", "os", "shutil", "tempfile", "pathlib", "subprocess", "socket", "signal"),
+        *("threading", "multiprocessing", "mock", "builtins", "importlib", "gc", "weakref"),
+        *("inspect", "Path"),
     )
 )
-_WORLDLY_NAMES: Final = frozenset({"open", "input"})
+"""The same, of functions and modules: many tests import `os` and make no use of it."""
 
 
 def same(one: Value, other: Value) -> bool:
     """Say whether two are the same object, in the program if they are the program's."""
     one, other = settled(one), settled(other)
+    if isinstance(one, _COPIED) and isinstance(other, _COPIED) and one is not other:
+        raise UnsupportedError("it asks whether two values are the same object")
     if one is other or not (isinstance(one, Proxy) and isinstance(other, Proxy)):
         return one is other
     return bool(settled(one._rewarden_operate("is_", other)))
@@ -115,9 +121,36 @@ REPLACED: Final[dict[str, Any]] = {
 def rewritten(code: str, name: str) -> ast.Module:
     """Parse test code and change it; a `SyntaxError` if it is no Python."""
     tree = ast.parse(code, name)
-    changed = _Rewriter(_imported(tree), _bound(tree)).visit(tree)
+    changed = _Rewriter(_imported(tree)).visit(tree)
     module: ast.Module = ast.fix_missing_locations(changed)
     return module
+
+
+def check_apart(code: str) -> None:
+    """Raise if tests use what a program in another process would have to share."""
+    tree = ast.parse(code)
+    bound = {node.id for node in ast.walk(tree) if _is_name(node, ast.Store)}
+    used = {node.id for node in ast.walk(tree) if _is_name(node, ast.Load)}
+    for name in sorted(_mentioned(tree) & _SHARED | (used - bound) & _SHARED_ONCE_USED):
+        raise UnsupportedError(f"it uses '{name}', which the program would have to share")
+
+
+def _is_name(node: ast.AST, context: type[ast.expr_context]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
+
+
+def _mentioned(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {one.name for one in node.names}
+    return found
 
 
 def free_names(code: str) -> set[str]:
@@ -152,14 +185,6 @@ def stubs(code: str) -> set[str]:
     }
 
 
-def _bound(tree: ast.Module) -> set[str]:
-    return {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-
-
 def _imported(tree: ast.Module) -> set[str]:
     return {
         one.asname or one.name
@@ -172,9 +197,8 @@ def _imported(tree: ast.Module) -> set[str]:
 class _Rewriter(ast.NodeTransformer):
     """Changes one module."""
 
-    def __init__(self, imported: set[str], bound: set[str]) -> None:
+    def __init__(self, imported: set[str]) -> None:
         self._imported = imported
-        self._refused = {*_WORLDLY_NAMES} - bound
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         return _patient(self.generic_visit(node))
@@ -206,12 +230,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Attribute):
-            _check_attribute(node.func.attr)
             node.func.value = self._unfetched(node.func.value)
         elif not isinstance(node.func, ast.Name):
             node.func = self.visit(node.func)
-        else:
-            self._check_name(node.func)
         node.args = [self.visit(one) for one in node.args]
         node.keywords = [self.visit(one) for one in node.keywords]
         if isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assertRaises"):
@@ -221,53 +242,23 @@ class _Rewriter(ast.NodeTransformer):
     def _unfetched(self, node: ast.expr) -> ast.expr:
         """Leave the way to what is called as it is: it is gone in one step."""
         if isinstance(node, ast.Attribute):
-            _check_attribute(node.attr)
             node.value = self._unfetched(node.value)
             return node
-        if isinstance(node, ast.Name):
-            self._check_name(node)
-            return node
-        visited: ast.expr = self.visit(node)
+        visited: ast.expr = node if isinstance(node, ast.Name) else self.visit(node)
         return visited
 
-    def _check_name(self, node: ast.Name) -> None:
-        if node.id in self._refused and isinstance(node.ctx, ast.Load):
-            raise UnsupportedError(f"it uses '{node.id}'")
-
-    def visit_Import(self, node: ast.Import) -> ast.AST:
-        for one in node.names:
-            if _is_worldly(one.name):
-                self._refused.add(one.asname or one.name.partition(".")[0])
-        return node
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        for one in node.names:
-            if one.name in _WORLD or _is_worldly(f"{node.module}.{one.name}"):
-                raise UnsupportedError(f"it uses '{one.name}'")
-        return node
-
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        _check_attribute(node.attr)
+        if node.attr in _UNUSABLE:
+            raise UnsupportedError(f"it uses '{node.attr}'")
         if not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
         node.value = self._unfetched(node.value)
         return _called("_rewarden_fetched", node, node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        self._check_name(node)
         if node.id in self._imported and isinstance(node.ctx, ast.Load):
             return _called("_rewarden_fetched", node, node)
         return node
-
-
-def _check_attribute(name: str) -> None:
-    if name in _UNUSABLE or name in _WORLD:
-        raise UnsupportedError(f"it uses '{name}'")
-
-
-def _is_worldly(module: str) -> bool:
-    """Say whether a module reaches beyond the process: files, streams, threads are not shared."""
-    return module.partition(".")[0] in _WORLDLY_MODULES or module.startswith("unittest.mock")
 
 
 def _called(name: str, place: ast.AST, *args: ast.expr) -> ast.Call:

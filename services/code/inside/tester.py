@@ -1,7 +1,8 @@
 """The main file of a sandbox that runs trusted tests: lists them, and runs one at a time.
 
-The module `solution` is a proxy, unless the suite says that the program itself lies beside it. What a test does with it is answered from what is given here, or
-asked for: see `proxies`. A test's result counts only if nothing that it asked for is open.
+The module `solution` is a proxy, unless the suite says that the program itself lies beside it. What
+a test does with it is answered from what is given here, or asked for: see `proxies`. A test's result
+counts only if nothing that it asked for is open.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from types import ModuleType
 from services.code.inside.proxies import EndedError, Lazy, Log, UnansweredError, UnsupportedError
 from services.code.inside.rewriting import (
     REPLACED,
+    check_apart,
     free_names,
     is_checked_at_once,
     rewritten,
@@ -87,6 +89,8 @@ def run(test: str | None, answers: list[dict[str, Any]]) -> dict[str, Any]:
 def _failed(error: BaseException, suite: dict[str, Any], log: Log) -> dict[str, str]:
     """Tell a test that failed from one that could not be run as it was meant."""
     why = f"{type(error).__name__}: {error}"[:500]
+    if suite["is_beside"]:
+        return {"result": "failed", "why": why}
     if log.has_kin and isinstance(error, _OF_OTHER_CLASS):
         return {
             "result": "unsupported",
@@ -158,6 +162,8 @@ class _Suite:
         return {name: value for name, value in module.items() if name not in left_out}
 
     def _executed(self, code: str, name: str, names: dict[str, Any] | None = None) -> ModuleType:
+        if not self._suite["is_beside"]:
+            check_apart(code)
         module = ModuleType(name.removesuffix(".py").replace("/", "."))
         vars(module).update({**(names or {}), **REPLACED, "__name__": module.__name__})
         sys.modules[module.__name__] = module

@@ -76,12 +76,16 @@ def handles(handler: ast.ExceptHandler, error: RaisedError) -> bool:
 
 
 def catches(names: list[str], error: RaisedError) -> bool:
-    """Say whether an exception is one of those named; of classes not built in, only the name counts."""
+    """Say whether an exception is one of those named; what a class not built in derives from is not known."""
     if error.is_final:
         return False
     if error.name in names:
         return True
-    raised = getattr(builtins, error.name, Exception)
+    raised = getattr(builtins, error.name, None)
+    if not (isinstance(raised, type) and issubclass(raised, BaseException)):
+        if {"Exception", "BaseException"}.isdisjoint(names):
+            raise UnsupportedError(f"it may catch the solution's exception '{error.name[:100]}'")
+        raised = Exception
     kinds = [getattr(builtins, name, None) for name in names]
     known = tuple(k for k in kinds if isinstance(k, type) and issubclass(k, BaseException))
-    return isinstance(raised, type) and issubclass(raised, known)
+    return issubclass(raised, known)

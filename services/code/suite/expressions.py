@@ -117,6 +117,7 @@ class Evaluator(Caller):
             if isinstance(left, Opaque | Builtin) or isinstance(right, Opaque | Builtin):
                 found = _compare_objects(sign, left, right)
             else:
+                _check_identity(sign, left, right)
                 found = self.compute(operations.COMPARE[type(sign)], left, right)
             if found is PENDING:
                 outcome = PENDING
@@ -150,7 +151,12 @@ class Evaluator(Caller):
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         owner = self.evaluate(node.value, scope)
-        return self.compute(lambda whole, key: whole[key], owner, self.index(node.slice, scope))
+        key = self.index(node.slice, scope)
+        if isinstance(owner, dict) and not is_pending(key) and not isinstance(key, slice):
+            self.compute(hash, key)
+            if key not in owner:  # it may be a dict that makes up what it lacks
+                raise UnsupportedError("it looks up a key that is not there")
+        return self.compute(lambda whole, at: whole[at], owner, key)
 
     def index(self, node: ast.expr, scope: Scope) -> Value:
         """Return what stands in the brackets of a subscript."""
@@ -248,6 +254,13 @@ class Evaluator(Caller):
             raise RaisedError("ValueError", f"{len(targets)} values were expected")
         for target, part in zip(targets, parts, strict=True):
             self.bind(target, part, scope)
+
+
+def _check_identity(sign: ast.cmpop, left: Value, right: Value) -> None:
+    """Refuse to say whether two containers are one: they cross in copies."""
+    are_both = all(isinstance(one, list | dict | set | tuple) for one in (left, right))
+    if isinstance(sign, ast.Is | ast.IsNot) and are_both:
+        raise UnsupportedError("it asks whether two values are the same object")
 
 
 def _compare_objects(sign: ast.cmpop, left: Value, right: Value) -> Value:

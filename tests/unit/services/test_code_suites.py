@@ -211,9 +211,16 @@ def test_numbers_chosen_to_collide_do_not_stop_the_judge() -> None:
 
 
 @pytest.mark.parametrize("name", ["passed", "ValueErrors", "type", "__import__", "\0"])
-def test_the_name_of_an_exception_is_only_a_name(name: str) -> None:
+def test_what_an_exception_of_the_solution_derives_from_is_not_guessed(name: str) -> None:
     suite = Suite("try:\n  f(1)\nexcept ValueError:\n  pass", "f")
     answers = {one.key: Answer(exception=name) for one in suite.first.requests}
+    with pytest.raises(UnsupportedError):
+        suite.read(answers)
+
+
+def test_another_exception_of_pythons_is_not_caught() -> None:
+    suite = Suite("try:\n  f(1)\nexcept ValueError:\n  pass", "f")
+    answers = {one.key: Answer(exception="KeyError") for one in suite.first.requests}
     assert [check.holds for check in suite.read(answers).checks] == [False]
 
 
