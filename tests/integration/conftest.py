@@ -20,7 +20,10 @@ async def verifier(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     if request.param == "slots":
         request.getfixturevalue("image")
     path = tmp_path / "socket"
-    sockets = {"REWARDEN_SANDBOX_SOCKETS": str(tmp_path / "slots")}
+    sockets = {
+        "REWARDEN_SANDBOX_SOCKETS": str(tmp_path / "slots"),
+        "REWARDEN_SANDBOX_IMAGE": "small",
+    }
     try:
         with running_sandbox(path, "--driver", request.param, "--slots", "2", **sockets):
             made = CodeVerifier(sandbox=f"unix:{path}")

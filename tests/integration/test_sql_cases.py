@@ -152,3 +152,14 @@ async def test_rewrites_are_paid_and_near_misses_are_not(
         if (verdict.outcome is Outcome.CORRECT) != is_right or not verdict.outcome.is_scored
     ]
     assert off == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+async def test_many_golds_fit_into_a_worker(verifier: SqlVerifier, engine: str) -> None:
+    queries = [f"SELECT name FROM emp WHERE pay > {pay} AND id < {pay}" for pay in range(4, 44)]
+    specs = [{"query": query, "schema_sql": SCHEMA, "engine": engine} for query in queries]
+    verdicts = await verifier.verify(
+        [Sample(completion=query, spec=spec) for query, spec in zip(queries, specs, strict=True)]
+    )
+    unpaid = {v.reason for v in verdicts if v.outcome is not Outcome.CORRECT}
+    assert unpaid == set()

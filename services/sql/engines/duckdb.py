@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import duckdb
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
     from services.sql.engines.engine import Table
 
+_Settings = dict[str, str | bool | int | float | list[str]]
+
 BUILD_SECONDS: Final = 15.0
 MEMORY_LIMIT: Final = "512MB"
-_GUARD: Final[dict[str, str | bool | int | float | list[str]]] = {
+_GUARD: Final[_Settings] = {
     "threads": 1,
     "memory_limit": MEMORY_LIMIT,
     "max_temp_directory_size": "0KB",
@@ -47,7 +50,8 @@ _GUARD: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
 }
-_READING: Final = {**_GUARD, "lock_configuration": "true"}
+_READING: Final[_Settings] = {**_GUARD, "lock_configuration": "true"}
+_SCRATCH: Final[_Settings] = {"threads": 1, "memory_limit": MEMORY_LIMIT}
 _RANDOM: Final = re.compile(
     r"\b(random|setseed|uuid|uuidv4|uuidv7|gen_random_uuid|nextval|currval|getenv|"
     r"current_setting|duckdb_\w+|pragma_\w+|query|query_table|sleep_ms|txid_current|write_log)\s*\(|"
@@ -55,6 +59,18 @@ _RANDOM: Final = re.compile(
     re.IGNORECASE,
 )
 _SHOWS: Final = re.compile(r"\s*\(*\s*(summarize|describe|desc|show|explain)\b", re.IGNORECASE)
+
+
+@cache
+def _has_async_threads() -> bool:
+    with duckdb.connect() as raw:
+        said = raw.execute("SELECT 1 FROM duckdb_settings() WHERE name = 'async_threads'")
+        return said.fetchone() is not None
+
+
+def _alone(settings: _Settings) -> _Settings:
+    """Leave out the eight threads that each database has since DuckDB 1.5: a worker holds many."""
+    return {**settings, "async_threads": 0} if _has_async_threads() else settings
 
 
 class Connection:
@@ -132,7 +148,7 @@ class DuckdbDatabase(Connection):
 
     def __init__(self, place: Path, interrupter: Interrupter) -> None:
         try:
-            raw = duckdb.connect(str(place), read_only=True, config=_READING)
+            raw = duckdb.connect(str(place), read_only=True, config=_alone(_READING))
             names = raw.execute(
                 "SELECT lower(table_name) FROM information_schema.tables"
             ).fetchall()
@@ -149,7 +165,7 @@ class DuckdbScratch(Connection):
     """A copy in memory."""
 
     def __init__(self, place: Path, interrupter: Interrupter) -> None:
-        raw = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": MEMORY_LIMIT})
+        raw = duckdb.connect(":memory:", config=_alone(_SCRATCH))
         try:
             raw.execute(f"ATTACH '{place}' AS given (READ_ONLY)")
             raw.execute("COPY FROM DATABASE given TO memory")
@@ -195,7 +211,7 @@ class DuckdbEngine:
 
     def build(self, statements: str, place: Path) -> None:
         """Make a database file."""
-        raw = duckdb.connect(str(place), config=_GUARD)
+        raw = duckdb.connect(str(place), config=_alone(_GUARD))
         try:
             with self._interrupter.after(raw.interrupt, BUILD_SECONDS):
                 raw.execute(statements)
