@@ -15,10 +15,14 @@ from typing import Final, NamedTuple
 
 MAX_COMPLETION_CHARS: Final = 1_000_000
 
-_THOUGHT: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
+_ANY_CASE: Final = re.IGNORECASE | re.ASCII
+"""With re.ASCII, since other letters may have a small form of another length, or be one of ASCII."""
+_THOUGHT: Final = re.compile(r"<(think|thinking|reasoning)>", _ANY_CASE)
+_THOUGHT_END: Final = re.compile(r"</(think|thinking|reasoning)>", _ANY_CASE)
 _FENCE: Final = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
 _INLINE_FENCE: Final = re.compile(r"```[ \t]*(\w*)[ \t]+([^`\n]+)```")
-_TAG: Final = re.compile(r"<(answer|sql)>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(answer|sql)>", _ANY_CASE)
+_TAG_END: Final = re.compile(r"</(answer|sql)>", _ANY_CASE)
 _SQL_LANGUAGES: Final = frozenset(
     [
         "sql",
@@ -82,25 +86,24 @@ def extract(completion: str) -> Found | None:
 
 def _without_thoughts(text: str) -> str:
     """Leave out thoughts. One that is not closed swallows the rest: no answer was given."""
-    lowered = text.lower()
     kept: list[str] = []
     at = 0
     while opened := _THOUGHT.search(text, at):
-        closing = f"</{opened[1].lower()}>"
-        end = lowered.find(closing, opened.end())
+        closed = _closing(_THOUGHT_END, opened, text)
         kept.append(text[at : opened.start()])
-        if end < 0:
+        if closed is None:
             return "".join(kept)
-        at = end + len(closing)
+        at = closed.end()
     rest = text[at:]
     # A chat template may hold the opening tag, so that the completion has only the closing one.
-    for name in ("</think>", "</thinking>", "</reasoning>"):
-        end = rest.lower().rfind(name)
-        if end >= 0:
-            rest = rest[end + len(name) :]
-            kept.clear()
-    kept.append(rest)
-    return "".join(kept)
+    closings = list(_THOUGHT_END.finditer(rest))
+    return rest[closings[-1].end() :] if closings else "".join([*kept, rest])
+
+
+def _closing(end: re.Pattern[str], opened: re.Match[str], text: str) -> re.Match[str] | None:
+    """Return the tag that closes another one."""
+    tags = end.finditer(text, opened.end())
+    return next((tag for tag in tags if tag[1].lower() == opened[1].lower()), None)
 
 
 def _blocks(text: str) -> list[_Block]:
@@ -129,9 +132,9 @@ def _tagged(text: str) -> _Block | None:
     last = next(reversed(list(_TAG.finditer(text))), None)
     if last is None:
         return None
-    end = text.lower().find(f"</{last[1].lower()}>", last.end())
-    body = text[last.end() : end] if end >= 0 else text[last.end() :]
-    return _Block("", body, end >= 0)
+    closed = _closing(_TAG_END, last, text)
+    body = text[last.end() :] if closed is None else text[last.end() : closed.start()]
+    return _Block("", body, closed is not None)
 
 
 def _rival(sql: str, tagged: _Block | None) -> str | None:

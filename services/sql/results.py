@@ -69,8 +69,7 @@ class Collector:
         self.rows += rows
         if len(self.rows) > MAX_ROWS:
             raise QueryError(Failure.RESOURCE, f"more than {MAX_ROWS:,} rows")
-        if len(rows) == FETCH_ROWS or len(self.rows) < FETCH_ROWS:
-            self._bytes += sum(map(_row_bytes, rows))
+        self._bytes += sum(map(_row_bytes, rows))
         if self._bytes > MAX_RESULT_BYTES:
             raise QueryError(Failure.RESOURCE, f"more than {MAX_RESULT_BYTES:,} bytes of rows")
 

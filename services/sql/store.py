@@ -146,6 +146,13 @@ class Store:
         if database is not None:
             database.close()
 
+    def leave_others(self, engine: str, key: str) -> bool:
+        """Close every database but this one; whether there was any."""
+        others = [known for known in self._open if known != (engine, key)]
+        for known in others:
+            self.leave(*known)
+        return bool(others)
+
     def opens(self, engine: str, keys: Iterable[str]) -> bool:
         """Whether all of these databases can be opened; each that is gone is known as such then."""
         gone = 0

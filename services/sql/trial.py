@@ -101,6 +101,14 @@ class Trials:
                     raise
             with database.slow_lane():
                 return self._timed(database, sql, seconds, is_wall=is_wall)
+        try:
+            return self._timed(database, sql, seconds, is_wall=is_wall)
+        except QueryError as error:
+            # The memory of a process is shared by all databases that it holds open.
+            if error.failure is not Failure.RESOURCE:
+                raise
+            if not self._store.leave_others(spec.engine, instance.key):
+                raise
         return self._timed(database, sql, seconds, is_wall=is_wall)
 
     def _timed(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from services.sql.engines.engine import Table
 
+_OF_PAGES: Final = frozenset({"page_size", "max_page_count"})
 HEAP_BYTES: Final = 256 * 1024 * 1024
 MAX_DATABASE_BYTES: Final = 512 * 1024 * 1024
 BUILD_SECONDS: Final = 10.0
@@ -265,10 +266,15 @@ class SqliteEngine:
         place.unlink(missing_ok=True)
 
 
-def _authorize_building(action: int, _: str | None, name: str | None, *__: str | None) -> int:
-    is_refused = action in _BUILD_REFUSED or (
-        action == _FUNCTION
-        and (name or "").lower() in _REFUSED_FUNCTIONS - {"random", "randomblob"}
+def _authorize_building(action: int, first: str | None, name: str | None, *_: str | None) -> int:
+    is_refused = (
+        action in _BUILD_REFUSED
+        or (
+            action == _FUNCTION
+            and (name or "").lower() in _REFUSED_FUNCTIONS - {"random", "randomblob"}
+        )
+        # How large a database may be is counted in pages.
+        or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _OF_PAGES)
     )
     return sqlite3.SQLITE_DENY if is_refused else sqlite3.SQLITE_OK
 

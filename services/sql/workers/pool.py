@@ -60,6 +60,8 @@ class Answer(NamedTuple):
 class _Question(NamedTuple):
     line: bytes
     answer: asyncio.Future[Answer]
+    deaths: int = 0
+    """Workers that ended over it by themselves: the first may have been killed from outside."""
 
 
 class Pool:
@@ -169,7 +171,9 @@ class Pool:
         except EOFError:
             is_there = False
             lost = _of_lost(hand)
-            if lost is None:
+            if lost is None or (hand.stopped_in is None and not question.deaths):
+                if lost is not None:
+                    question = question._replace(deaths=1)
                 self._line.appendleft(question)
                 self._wake(1)
                 return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from services.sql.trial import Clock
 
 
 class Puppet:
-    """Reads the completion as an order: `spin PHASE`, `sleep PHASE`, `die PHASE` or any other."""
+    """Reads the completion as an order: `spin PHASE`, `sleep PHASE`, `die PHASE`, `stumble PHASE` (which
+    dies the first time) or any other."""
 
     def __init__(self, root: Path, clock: Clock, _: int) -> None:
         self._root = root
@@ -34,6 +36,12 @@ class Puppet:
 
     def _die(self) -> None:
         os._exit(3)
+
+    def _stumble(self) -> None:
+        mark = self._root / "stumbled"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _raise(self) -> None:
         raise RuntimeError

@@ -92,3 +92,19 @@ def test_a_statement_that_is_no_query_is_found_so_that_it_can_be_refused() -> No
 def test_no_text_is_too_strange(text: str) -> None:
     found = extract(text)
     assert found is None or found.sql
+
+
+@pytest.mark.parametrize("strange", ["İ" * 40, "ǰΐ" * 20, "ẞK" * 9])
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "<think>{}</think>SELECT name FROM emp",
+        "{}</think>SELECT name FROM emp",
+        "{} <answer>SELECT name FROM emp</answer>",
+        "<THINK>x</Think>{}\n```sql\nSELECT name FROM emp\n```",
+    ],
+)
+def test_letters_whose_small_form_is_longer_move_nothing(completion: str, strange: str) -> None:
+    found = extract(completion.format(strange))
+    assert found is not None
+    assert found.sql == "SELECT name FROM emp"

@@ -34,11 +34,12 @@ def samples(*texts: str, spec: dict[str, Any] | None = None) -> list[Sample]:
     ("order", "outcome"),
     [
         ("spin prediction", Outcome.TIMEOUT),
-        ("sleep prediction", Outcome.TIMEOUT),
+        ("sleep prediction", Outcome.VERIFIER_ERROR),
         ("spin gold", Outcome.BAD_SPEC),
         ("spin own", Outcome.UNDECIDED),
         ("die prediction", Outcome.RESOURCE_LIMIT),
         ("die own", Outcome.VERIFIER_ERROR),
+        ("stumble prediction", Outcome.CORRECT),
         ("raise prediction", Outcome.VERIFIER_ERROR),
         ("swell prediction", Outcome.UNDECIDED),
     ],
