@@ -12,9 +12,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 from sandbox.jobs import Limits, Run, Status
-from services.code.session import CompileFailedError, Session, TimeUpError
-from services.code.suite_tests import UndecidedError
-from services.code.tally import RESULT_OF, Test
+from services.code.judging import judge_ending, judge_in_turn
+from services.code.session import CompileFailedError, Session, TimeUpError, UndecidedError
+from services.code.tally import Test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,29 +87,13 @@ async def run_checked(session: Session, checker: Checker, *, stops: bool) -> lis
 
 async def _run(session: Session, cases: Sequence[StdioCase], *, stops: bool) -> list[Test]:
     """Run the program; a test is `passed` if there is an output to look at."""
-    found: list[Test] = []
-    try:
-        runs = [Run(stdin=case.stdin.encode()) for case in cases]
-        async with aclosing(session.observe(runs)) as observations:
-            async for seen in observations:
-                found.append(_ended(cases[len(found)], seen))
-                if stops and found[-1].result != "passed":
-                    break
-    except TimeUpError:
-        why = "the time of all tests together is used up"
-        case = cases[len(found)]
-        found.append(Test("timeout", why, case.weight, case.visible))
-    rest = cases[len(found) :]
-    return [*found, *(Test("not_run", "", case.weight, case.visible) for case in rest)]
+    runs = [Run(stdin=case.stdin.encode()) for case in cases]
+    async with aclosing(session.observe(runs)) as observations:
+        return await judge_in_turn(observations, cases, _ended, stops=stops)
 
 
-def _ended(case: StdioCase, seen: Observation) -> Test:
-    if seen.status is Status.EXITED and seen.exit_code == 0 and not seen.stdout_truncated:
-        return Test("passed", "", case.weight, case.visible, seen)
-    why = seen.detail.removesuffix(".")
-    if seen.status is Status.EXITED:
-        why = f"it ended with exit code {seen.exit_code}"
-    return Test(RESULT_OF[seen.status], why, case.weight, case.visible, seen)
+async def _ended(case: StdioCase, seen: Observation) -> Test:
+    return Test(*judge_ending(seen), case.weight, case.visible, seen)
 
 
 def _output(test: Test) -> bytes:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sandbox.jobs import Call
-from sandbox.runner import values
 from services.code.calls import Calls, Seen
-from services.code.equal import equal
+from services.code.judging import judge_value
 from services.code.tally import RESULT_OF, Test
 
 if TYPE_CHECKING:
     from sandbox.jobs import Returned
+    from services.code.judging import Finding
     from services.code.kinds import FunctionCase, FunctionTests
     from services.code.session import Session
 
@@ -43,20 +43,14 @@ def _judge_call(tests: FunctionTests, case: FunctionCase, seen: Seen) -> Test:
     return Test(result, why, case.weight, case.visible, seen.observation)
 
 
-def _judge_returned(tests: FunctionTests, case: FunctionCase, returned: Returned) -> Any:  # noqa: ANN401
+def _judge_returned(tests: FunctionTests, case: FunctionCase, returned: Returned) -> Finding:
     raised = returned.exception
     if case.raises is not None:
         is_right = raised == case.raises
         return ("passed", "") if is_right else ("wrong", f"{case.raises} was expected")
     if raised is not None:
         return "raised", f"{raised}: {returned.message[:200]}"
-    try:
-        value = values.decode(returned.value)
-    except values.ValueRefused as error:
-        return "protocol_error", str(error)
-    if equal(tests.expected(case), value, tests.rules):
-        return "passed", ""
-    return "wrong", "another value was returned"
+    return judge_value(tests.expected(case), returned.value, tests.rules)
 
 
 def _call(tests: FunctionTests, case: FunctionCase) -> Call:

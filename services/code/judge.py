@@ -16,11 +16,17 @@ from services.code.function_tests import run_function
 from services.code.kinds import AssertTests, CheckerTests, FunctionTests, PytestTests, StdioTests
 from services.code.object_tests import run_objects
 from services.code.proxied_tests import open_tests, run_proxied
-from services.code.session import CompileFailedError, Executor, SandboxFaultError, Session
+from services.code.session import (
+    CompileFailedError,
+    Executor,
+    SandboxFaultError,
+    Session,
+    UndecidedError,
+)
 from services.code.stdio_tests import run_stdio
 from services.code.steps import open_plain, open_session
 from services.code.suite.values import UnsupportedError
-from services.code.suite_tests import UndecidedError, run_suite
+from services.code.suite_tests import run_suite
 from services.code.tally import Judgement, Test, judge_compiling, judge_tests
 
 if TYPE_CHECKING:

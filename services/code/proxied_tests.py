@@ -16,10 +16,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
 from sandbox.jobs import Call, Run, Status
-from services.code.session import Session, TimeUpError
+from services.code.session import Session, TimeUpError, UndecidedError
 from services.code.steps import Done, Life, Step, observe, reference, text_of
 from services.code.suite.values import UnsupportedError
-from services.code.suite_tests import UndecidedError
 from services.code.tally import RESULT_OF, Test
 
 if TYPE_CHECKING:
@@ -168,11 +167,14 @@ async def _run(trials: Sequence[_Trial], program: Session, tests: Session, *, st
 async def _run_tests(trials: Sequence[_Trial], session: Session) -> None:
     at = iter(trials)
     runs = [Run(calls=(trial.call(),)) for trial in trials]
-    async with aclosing(session.observe(runs)) as observations:
-        async for seen in observations:
-            trial = next(at)
-            trial.report = _report(seen)
-            trial.check_supported()
+    try:
+        async with aclosing(session.observe(runs)) as observations:
+            async for seen in observations:
+                trial = next(at)
+                trial.report = _report(seen)
+                trial.check_supported()
+    except TimeUpError as error:
+        raise UndecidedError("the tests have used up their own time") from error
 
 
 async def _run_program(trials: Sequence[_Trial], session: Session) -> None:

@@ -44,7 +44,11 @@ class CompileFailedError(Exception):
 
 
 class TimeUpError(Exception):
-    """The time of all tests together is used up."""
+    """The program has used up the time of all tests together."""
+
+
+class UndecidedError(Exception):
+    """Nobody is at fault, and nothing is known: the message says why."""
 
 
 class Session:
@@ -67,9 +71,10 @@ class Session:
         self._source = source
         self._files = files
         self._limits = limits
-        self._left_seconds = total_seconds
+        self._total_seconds = total_seconds
         self.driver = ""
         self.wall_seconds = 0.0
+        self._run_seconds = self._cpu_seconds = 0.0
         self.is_repeatable = True
         """Whether the same program would end in the same way again; not if a clock decided."""
         self.flags: Counter[str] = Counter(
@@ -129,10 +134,13 @@ class Session:
 
     def _spend(self, seen: Observation) -> None:
         self.wall_seconds += seen.wall_seconds
-        self._left_seconds -= seen.wall_seconds
+        self._run_seconds += seen.wall_seconds
+        self._cpu_seconds += seen.cpu_seconds
         slept = seen.cpu_seconds < self._limits.cpu_seconds
         if seen.status is Status.TIMEOUT and slept:
             self.is_repeatable = False
-        if self._left_seconds < 0:
+        if self._run_seconds > self._total_seconds:
             self.is_repeatable = False
+            if self._cpu_seconds < self._run_seconds / 2:
+                raise UndecidedError("its tests took too long, and it had no CPU for half of that")
             raise TimeUpError

@@ -18,7 +18,8 @@ class CodeLimits(Limits):
     """What a program may use in one test, and in all of them."""
 
     total_seconds: float = Field(default=120.0, gt=0, le=600, examples=[60.0])
-    """Wall time of all tests together; those that it does not suffice for are `timeout`."""
+    """Wall time of all tests together; a program that it does not suffice for is a `timeout`, and
+    undecided if it had no CPU for half of that time."""
 
     def of_a_run(self) -> Limits:
         """Return what the sandbox is told."""

@@ -6,10 +6,10 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from sandbox.jobs import Run, Status
-from services.code.session import TimeUpError
+from sandbox.jobs import Run
+from services.code.judging import judge_ending, judge_in_turn
 from services.code.stdout import matches
-from services.code.tally import RESULT_OF, Test
+from services.code.tally import Test
 
 if TYPE_CHECKING:
     from sandbox.jobs import Observation
@@ -22,34 +22,26 @@ SMALL_BYTES: Final = 65_536
 
 async def run_stdio(session: Session, tests: StdioTests, *, stops: bool) -> list[Test]:
     """Judge the cases: one test each."""
-    found: list[Test] = []
+
+    async def judge(case: StdioCase, seen: Observation) -> Test:
+        return await _judge_output(tests, case, seen)
+
     runs = [Run(stdin=case.stdin.encode()) for case in tests.cases]
-    try:
-        async with aclosing(session.observe(runs)) as observations:
-            async for seen in observations:
-                found.append(await _judge_output(tests, tests.cases[len(found)], seen))
-                if stops and found[-1].result != "passed":
-                    break
-    except TimeUpError:
-        case = tests.cases[len(found)]
-        why = "the time of all tests together is used up"
-        found.append(Test("timeout", why, case.weight, case.visible))
-    rest = tests.cases[len(found) :]
-    return [*found, *(Test("not_run", "", case.weight, case.visible) for case in rest)]
+    async with aclosing(session.observe(runs)) as observations:
+        return await judge_in_turn(observations, tests.cases, judge, stops=stops)
 
 
 async def _judge_output(tests: StdioTests, case: StdioCase, seen: Observation) -> Test:
-    result, why = RESULT_OF[seen.status], seen.detail.removesuffix(".")
-    if seen.status is Status.EXITED and seen.exit_code == 0 and not seen.stdout_truncated:
-        expected = case.stdout.encode()
-        mode, tolerance = tests.comparison(expected)
-        if len(expected) + len(seen.stdout) < SMALL_BYTES:
-            is_right = matches(mode, expected, seen.stdout, tolerance)
-        else:
-            is_right = await asyncio.to_thread(matches, mode, expected, seen.stdout, tolerance)
-        result, why = ("passed", "") if is_right else ("wrong", "another output was printed")
-    elif seen.status is Status.EXITED:
-        why = f"it ended with exit code {seen.exit_code}"
+    result, why = judge_ending(seen)
+    if result == "passed" and not await _is_right(tests, case.stdout.encode(), seen.stdout):
+        result, why = "wrong", "another output was printed"
     # The verdict keeps a beginning of the output, and nobody needs the rest.
     short = seen.model_copy(update={"stdout": seen.stdout[:4_096], "stderr": seen.stderr[:4_096]})
     return Test(result, why, case.weight, case.visible, short)
+
+
+async def _is_right(tests: StdioTests, expected: bytes, printed: bytes) -> bool:
+    mode, tolerance = tests.comparison(expected)
+    if len(expected) + len(printed) < SMALL_BYTES:
+        return matches(mode, expected, printed, tolerance)
+    return await asyncio.to_thread(matches, mode, expected, printed, tolerance)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sandbox.jobs import Call
 from sandbox.runner import values
 from services.code.calls import Calls, Seen
+from services.code.session import UndecidedError
 from services.code.suite.answers import Answer, read_value
 from services.code.suite.values import UnsupportedError
 from services.code.suites import MAX_ROUNDS, Reading, Suite
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from services.code.suite.answers import Request
 
 MAX_SUITES_KEPT: Final = 512
-
-
-class UndecidedError(Exception):
-    """The tests cannot be followed with what the solution returned."""
 
 
 async def run_suite(
