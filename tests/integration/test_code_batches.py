@@ -10,7 +10,7 @@ import pytest
 
 from rewarden.contracts import Outcome, Sample
 from services.code.verifier import CodeVerifier
-from tests.integration.test_code_hostile import FUNCTION, HOSTILE, PAIRS, RIGHT, STDIO, SUITE
+from tests.integration.code_hostile import FUNCTION, HOSTILE, PAIRS, RIGHT, STDIO, SUITE
 
 SIZE = 512
 HANGING = "import time\nwhile True:\n    pass\n# {}\n"

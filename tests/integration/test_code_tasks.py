@@ -11,7 +11,6 @@ import copy
 import random
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -19,6 +18,7 @@ import pytest
 from benchmarks._human_eval import passes
 from rewarden.contracts import Outcome, Sample
 from services.code.verifier import CodeVerifier
+from tests.integration.blocks import read_blocks
 
 WRONG_A_TASK = 3
 TIMEOUT_SECONDS = 1.0
@@ -45,10 +45,8 @@ class Task(NamedTuple):
 
 def read_tasks() -> list[Task]:
     """Return the tasks of the file."""
-    text = Path(__file__).with_name("code_tasks.txt").read_text("utf-8")
     found = []
-    for block in text.split("\n====\n"):
-        head, asserts = block.split("\n--\n")
+    for head, asserts in read_blocks("code_tasks.txt"):
         prompt, program = head.split("\n", 1)
         found.append(Task(prompt, program, asserts))
     return found
