@@ -19,6 +19,7 @@ from services.math.tree import (
     Symbol,
     Text,
     calls,
+    has_calls,
     negative,
 )
 
@@ -111,7 +112,9 @@ def name_of(item: Tree) -> Tree | None:
 def _has_sign(tree: Tree) -> bool:
     if isinstance(tree, Relation):
         return any(_has_sign(operand) for operand in tree.operands)
-    return isinstance(tree, VALUES) and any(call.name in _SIGNS for call in calls(tree))
+    if not isinstance(tree, VALUES) or not has_calls(tree):
+        return False
+    return any(call.name in _SIGNS for call in calls(tree))
 
 
 def _system(relation: Relation) -> Tree | None:

@@ -5,6 +5,7 @@ The text shows how an answer was understood. It is not read back anywhere.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from services.math.tree import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from services.math.tree import Tree, Value
 
 MAX_CHARS: Final = 500
-_HALF_WRITTEN: Final = "1/2"
+_HALF: Final = Number(Fraction(1, 2))
 _SUM, _PRODUCT, _POWER = range(3)  # what binds looser than the place needs brackets
 
 
@@ -74,22 +75,19 @@ def _sum(tree: Sum) -> str:
 
 def _product(tree: Product) -> str:
     negative = tree.factors[0] == MINUS_ONE
-    factors = tree.factors[1:] if negative else tree.factors
-    above = [factor for factor in factors if not _is_below(factor)]
-    below = [factor.base for factor in factors if isinstance(factor, Power) and _is_below(factor)]
-    text = "*".join(_within(factor, _PRODUCT) for factor in above) or "1"
-    for factor in below:
-        text += f"/{_within(factor, _POWER)}"
+    above, below = [], ""
+    for factor in tree.factors[1:] if negative else tree.factors:
+        if type(factor) is Power and factor.exponent == MINUS_ONE:
+            below += f"/{_within(factor.base, _POWER)}"
+        else:
+            above.append(_within(factor, _PRODUCT))
+    text = ("*".join(above) or "1") + below
     return f"-{text}" if negative else text
-
-
-def _is_below(factor: Value) -> bool:
-    return isinstance(factor, Power) and factor.exponent == MINUS_ONE
 
 
 def _power(tree: Power) -> str:
     exponent = tree.exponent
-    if isinstance(exponent, Number) and str(exponent.value) == _HALF_WRITTEN:
+    if exponent == _HALF:
         return f"sqrt({_text(tree.base)})"
     return f"{_within(tree.base, _POWER)}^{_within(exponent, _POWER)}"
 
@@ -166,6 +164,8 @@ def _list(items: Iterable[Tree]) -> str:
 def _within(value: Value, place: int) -> str:
     """Return the text of a value, in brackets if it binds looser than its place."""
     text = _text(value)
+    if type(value) is Symbol:
+        return text
     if isinstance(value, Sum):
         loose = place > _SUM
     elif isinstance(value, Product) or text.startswith("-") or "/" in text[:-1]:

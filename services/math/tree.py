@@ -258,8 +258,22 @@ def walk(value: Value) -> Iterator[Value]:
             waiting.extend(children(node))
 
 
+def has_calls(value: Value) -> bool:
+    """Whether a function is anywhere in `value`: in most there is none."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        kind = type(node)
+        if kind in _LEAVES:
+            continue
+        if kind is Call:
+            return True
+        waiting += children(node)
+    return False
+
+
 def calls(value: Value) -> Iterator[Call]:
-    """Yield every function in `value` with its arguments; most values have none."""
+    """Yield every function in `value` with its arguments."""
     waiting = [value]
     while waiting:
         node = waiting.pop()

@@ -30,6 +30,7 @@ from services.math.tree import (
     Value,
     calls,
     children,
+    has_calls,
     walk,
 )
 
@@ -134,9 +135,9 @@ def _same(gold: Value, answer: Value, spec: MathSpec) -> Finding:
 
 def same_expression(gold: Value, answer: Value) -> Finding:
     """Compare two values without looking at signs and roundings."""
-    called = [*calls(gold)], [*calls(answer)]
-    if called == ([], []):
+    if not has_calls(gold) and not has_calls(answer):
         return _same_for_base(gold, answer, None)
+    called = [*calls(gold)], [*calls(answer)]
     findings = [_same_for_base(gold, answer, base) for base in _readings_of_log(*called)]
     special = [any(call.name in _SPECIAL for call in side) for side in called]
     if findings[0].same is False and special[0] != special[1]:
