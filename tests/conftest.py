@@ -6,7 +6,6 @@ had. `REWARDEN_TEST_REQUIRE=redis,postgres,docker` turns such a skip into a fail
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -15,24 +14,19 @@ import pytest
 
 from tests.postgres_server import PostgresServer, missing_for_postgres
 from tests.redis_server import RedisServer
+from tests.requirements import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def _missing(what: str, why: str) -> None:
-    if what in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
-        pytest.fail(f"{what} is required here: {why}")
-    pytest.skip(f"needs {what}: {why}")
-
-
 @pytest.fixture(scope="session")
 def redis_program() -> str:
     program = shutil.which("redis-server")
     if program is None:
-        _missing("redis", "no redis-server on PATH")
-    return str(program)
+        missing("redis", "no redis-server on PATH")
+    return program
 
 
 @pytest.fixture
@@ -45,7 +39,7 @@ def redis_server(redis_program: str, tmp_path: Path) -> Iterator[RedisServer]:
 def postgres_server() -> Iterator[PostgresServer]:
     why = missing_for_postgres()
     if why:
-        _missing("postgres", why)
+        missing("postgres", why)
     with PostgresServer() as server:
         yield server
 
@@ -53,8 +47,8 @@ def postgres_server() -> Iterator[PostgresServer]:
 @pytest.fixture(scope="session")
 def docker_engine() -> None:
     if shutil.which("docker") is None:
-        _missing("docker", "no docker client on PATH")
+        missing("docker", "no docker client on PATH")
     for command in (["docker", "info"], ["docker", "compose", "version"]):
         seen = subprocess.run(command, capture_output=True, text=True, check=False)
         if seen.returncode:
-            _missing("docker", f"`{' '.join(command)}` says {seen.stderr.strip()[:200]}")
+            missing("docker", f"`{' '.join(command)}` says {seen.stderr.strip()[:200]}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,6 +13,9 @@ from sandbox.names import fault_of_name
 from sandbox.runner import values
 from services.code.equal import Rules
 from services.code.stdout import Mode, Tolerance, is_yes_or_no
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_CASES: Final = 1_000
 MAX_TEST_BYTES: Final = 8 * 1024 * 1024
@@ -167,11 +170,7 @@ class StdioTests(Closed):
 
     @model_validator(mode="after")
     def _is_of_a_sane_size(self) -> StdioTests:
-        size = sum(len(case.stdin) + len(case.stdout) for case in self.cases)
-        if size > MAX_TEST_BYTES:
-            raise unusable(
-                f"the cases hold {size:,} characters, and {MAX_TEST_BYTES:,} is the most"
-            )
+        _check_size(self.cases)
         return self
 
     def comparison(self, expected: bytes) -> tuple[Mode, Tolerance]:
@@ -225,9 +224,7 @@ class PytestTests(Closed):
 
     @model_validator(mode="after")
     def _files_are_sane(self) -> PytestTests:
-        for name in self.files:
-            if fault := fault_of_name(name):
-                raise unusable(fault.removesuffix("."))
+        check_names(self.files)
         if sum(map(len, self.files.values())) > MAX_SUITE_BYTES:
             raise unusable(f"the files are longer than {MAX_SUITE_BYTES:,} characters")
         return self
@@ -256,14 +253,8 @@ class CheckerTests(Closed):
 
     @model_validator(mode="after")
     def _files_are_sane(self) -> CheckerTests:
-        size = sum(len(case.stdin) + len(case.stdout) for case in self.cases)
-        if size > MAX_TEST_BYTES:
-            raise unusable(
-                f"the cases hold {size:,} characters, and {MAX_TEST_BYTES:,} is the most"
-            )
-        for name in self.checker_files:
-            if fault := fault_of_name(name):
-                raise unusable(fault.removesuffix("."))
+        _check_size(self.cases)
+        check_names(self.checker_files)
         return self
 
 
@@ -277,6 +268,19 @@ def _fault_of_calls(case: FunctionCase, calls: list[MethodCall]) -> str:
     if case.raises is not None or case.expected is not None:
         return "has calls, which say themselves what is expected of them"
     return "" if any(call.is_checked for call in calls) else "has calls that expect nothing"
+
+
+def _check_size(cases: list[StdioCase]) -> None:
+    size = sum(len(case.stdin) + len(case.stdout) for case in cases)
+    if size > MAX_TEST_BYTES:
+        raise unusable(f"the cases hold {size:,} characters, and {MAX_TEST_BYTES:,} is the most")
+
+
+def check_names(files: Iterable[str]) -> None:
+    """Refuse names of files that lead elsewhere."""
+    for name in files:
+        if fault := fault_of_name(name):
+            raise unusable(fault.removesuffix("."))
 
 
 def _literal(text: object) -> object:

@@ -7,8 +7,7 @@ from typing import Final, Literal
 from pydantic import Field, field_validator, model_validator
 
 from sandbox.jobs import Language, Limits
-from sandbox.names import fault_of_name
-from services.code.kinds import MAX_SUITE_BYTES, Closed, FunctionTests, Tests, unusable
+from services.code.kinds import MAX_SUITE_BYTES, Closed, FunctionTests, Tests, check_names, unusable
 
 CALLED: Final = ("python", "javascript")
 """The languages whose functions can be called."""
@@ -67,9 +66,7 @@ class CodeSpec(Closed):
     @field_validator("files")
     @classmethod
     def _names_are_plain(cls, files: dict[str, str]) -> dict[str, str]:
-        for name in files:
-            if fault := fault_of_name(name):
-                raise unusable(fault.removesuffix("."))
+        check_names(files)
         return files
 
     @model_validator(mode="after")

@@ -93,38 +93,23 @@ def test_a_run_leaves_everything_behind(tmp_path: Path) -> None:
     assert "is not empty" in again.stderr
 
 
-def test_queries_are_paid_for_by_running_them(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("docker_engine")
+@pytest.mark.parametrize(("name", "steps", "length"), [("toy_sql", 80, 64), ("toy_code", 60, 32)])
+def test_queries_and_functions_are_paid_for_by_running_them(
+    tmp_path: Path, name: str, steps: int, length: int
+) -> None:
     output = tmp_path / "run"
     changes = {
-        "warmup": {"steps": 80, "batch_size": 64},
-        "grpo": {"max_completion_length": 64},
+        "warmup": {"steps": steps, "batch_size": 64},
+        "grpo": {"max_completion_length": length},
         "evaluation": {"prompts": 16},
     }
-    recipe = write_recipe(tmp_path, changes, TOY.with_name("toy_sql.yaml"))
+    recipe = write_recipe(tmp_path, changes, TOY.with_name(f"{name}.yaml"))
     done = run(recipe, "--output", output)
     assert done.returncode == 0, done.stderr
 
     summary = json.loads((output / "summary.json").read_text(encoding="utf-8"))
     assert summary["before"]["greedy"] > 0
-    assert summary["unscored_fraction"] == 0.0
-    samples = read_lines(output / "samples.jsonl")
-    outcomes = {sample["verdicts"]["correctness"]["outcome"] for sample in samples}
-    assert "correct" in outcomes
-
-
-@pytest.mark.usefixtures("docker_engine")
-def test_functions_are_paid_for_by_running_them(tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    changes = {
-        "warmup": {"steps": 60, "batch_size": 64},
-        "grpo": {"max_completion_length": 32},
-        "evaluation": {"prompts": 16},
-    }
-    recipe = write_recipe(tmp_path, changes, TOY.with_name("toy_code.yaml"))
-    done = run(recipe, "--output", output)
-    assert done.returncode == 0, done.stderr
-
-    summary = json.loads((output / "summary.json").read_text(encoding="utf-8"))
     assert summary["unscored_fraction"] == 0.0
     samples = read_lines(output / "samples.jsonl")
     outcomes = {sample["verdicts"]["correctness"]["outcome"] for sample in samples}

@@ -17,6 +17,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.drivers.images import VARIABLE
 from sandbox.jobs import Job, JobResult, Run, Status
+from tests.requirements import missing
 from tests.sandbox_engine import OwnEngine
 from tests.sandbox_process import ROOT, running_sandbox
 
@@ -39,10 +40,9 @@ pytestmark = pytest.mark.docker
 @pytest.fixture(scope="module")
 def engine(docker_engine: None) -> Iterator[OwnEngine]:
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
-        why = "it kills an engine of its own, for which it needs root and dockerd on this machine"
-        if "docker" in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
-            pytest.fail(why)
-        pytest.skip(why)
+        missing(
+            "docker", "an engine is killed, for which it takes root and dockerd on this machine"
+        )
     build = f"docker build -q -f sandbox/images/Dockerfile --target small -t {IMAGE} ."
     subprocess.run(build.split(), cwd=ROOT, check=True, capture_output=True)
     with OwnEngine() as made:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import pytest_asyncio
@@ -20,6 +20,7 @@ from sandbox.jobs import Run, Status
 from sandbox.languages import TOOLCHAINS
 from sandbox.pool import Pool
 from tests.language_programs import PROGRAMS, is_refused, job
+from tests.requirements import missing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,12 +31,6 @@ IMAGE: Final = "rewarden-sandbox:full"
 DOCKER: Final = pytest.mark.docker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-def missing(part: str, why: str) -> NoReturn:
-    if part in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
-        pytest.fail(f"{part} is required here: {why}")
-    pytest.skip(f"needs {part}: {why}")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from rewarden.errors import RewardenError
 from sandbox.client import SandboxClient
 from sandbox.drivers.containers import LABEL, owner_of
 from sandbox.jobs import Call, Job, JobResult, Limits, Run, Status
+from tests.requirements import missing
 from tests.sandbox_process import (
     ROOT,
     SandboxEndedError,
@@ -97,9 +98,7 @@ async def opened(driver: str, folder: Path) -> AsyncIterator[Sandbox]:
                 yield Sandbox(client, process, path)
     except SandboxEndedError as error:
         part = "bwrap" if driver == "bwrap" else "docker"
-        if part in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
-            pytest.fail(f"{part} is required here: {error}")
-        pytest.skip(f"needs {driver}: {error}")
+        missing(part, str(error))
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from sandbox.drivers.containers import LABEL
 from sandbox.drivers.slots import SlotsDriver, SlotsOptions
 from sandbox.jobs import Call, Job, Run, Status
 from sandbox.pool import Pool
+from tests.requirements import missing
 from tests.sandbox_programs import python
 
 ROOT: Final = Path(__file__).parents[2]
@@ -127,9 +128,7 @@ def driver(request: pytest.FixtureRequest) -> str:
         small = ["--target", "small", "-t", IMAGE, str(ROOT)]
         _docker("build", "-q", "-f", str(ROOT / "sandbox/images/Dockerfile"), *small)
     elif shutil.which("bwrap") is None:
-        if "bwrap" in os.environ.get("REWARDEN_TEST_REQUIRE", "").split(","):
-            pytest.fail("bwrap is required here")
-        pytest.skip("needs bubblewrap: no bwrap on PATH")
+        missing("bwrap", "no bwrap on PATH")
     return name
 
 
