@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from rewarden.contracts import Outcome, Sample
 from services.code.verifier import CodeVerifier
 from tests.integration.code_hostile import FUNCTION, HOSTILE, PAIRS, RIGHT, STDIO, SUITE
+from tests.sandbox_process import running_sandbox
 
 SIZE = 512
 HANGING = "import time\nwhile True:\n    pass\n# {}\n"
@@ -77,6 +79,43 @@ async def test_a_right_program_does_not_wait_for_a_batch_of_hanging_ones(
         await batch
     (verdict,) = await verifier.verify([Sample(completion=f"{RIGHT}# again", spec=FUNCTION)])
     assert verdict.outcome is Outcome.CORRECT
+
+
+async def test_a_sandbox_that_is_killed_in_the_middle_makes_no_program_wrong(
+    bubblewrap: None, tmp_path: Path
+) -> None:
+    slow = "import time\ntime.sleep(0.3)\n" + RIGHT
+    samples = [Sample(completion=f"{slow}# {n}\n", spec=STDIO) for n in range(40)]
+    with running_sandbox(tmp_path / "socket", "--driver", "bwrap", "--slots", "2") as process:
+        verifier = CodeVerifier(sandbox=f"unix:{tmp_path / 'socket'}")
+        await verifier.start()
+        batch = asyncio.ensure_future(verifier.verify(samples))
+        await asyncio.sleep(3)
+        process.kill()
+        outcomes = Counter(verdict.outcome for verdict in await batch)
+        await verifier.close()
+    assert set(outcomes) == {Outcome.CORRECT, Outcome.VERIFIER_ERROR}
+
+
+async def test_two_sandboxes_on_one_machine_do_not_disturb_each_other(
+    bubblewrap: None, tmp_path: Path
+) -> None:
+    batch = [_program(("right", "wrong", "hostile")[n % 3], n + 1) for n in range(48)]
+
+    async def judge(name: str) -> list[float | None]:
+        verifier = CodeVerifier(sandbox=f"unix:{tmp_path / name}")
+        await verifier.start()
+        verdicts = await verifier.verify([Sample(completion=p, spec=FUNCTION) for p in batch])
+        await verifier.close()
+        return [verdict.score for verdict in verdicts]
+
+    arguments = ("--driver", "bwrap", "--slots", "2")
+    with (
+        running_sandbox(tmp_path / "one", *arguments),
+        running_sandbox(tmp_path / "two", *arguments),
+    ):
+        one, two = await asyncio.gather(judge("one"), judge("two"))
+    assert one == two == [1.0, 0.0, 0.0] * 16
 
 
 def test_the_programs_are_what_their_kinds_say() -> None:
